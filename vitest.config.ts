@@ -7,14 +7,18 @@ const env = { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache
 /** Far more than anything takes: no test depends on what else the machine does. */
 const patient = { testTimeout: 180_000, hookTimeout: 240_000, env }
 
+/** Loading our modules takes longer than most files: each worker loads them once, so files must leave nothing behind. */
+const sharingModules = { isolate: false }
+
 /** Images and packages are built from an empty Debian. */
 const veryPatient = { testTimeout: 600_000, hookTimeout: 900_000, env }
 
-/** Each file has what it needs for itself. */
 const twoAtATime = { fileParallelism: true, maxWorkers: 2 }
 /** Unit tests and labs wait for timers and other programs half of the time. */
 const fourAtATime = { fileParallelism: true, maxWorkers: 4 }
 const oneByOne = { fileParallelism: false }
+/** Programs run as people install them. */
+const withPrograms = { globalSetup: 'tests/build-programs.ts' }
 
 export default defineConfig({
   test: {
@@ -25,10 +29,19 @@ export default defineConfig({
           include: ['{apps,packages,scripts}/**/*.test.{ts,tsx}'],
           exclude: ['**/node_modules/**', '**/*.api.test.ts', '**/*.net.test.ts'],
           ...patient,
+          ...sharingModules,
           ...fourAtATime,
         },
       },
-      { test: { name: 'api', include: ['apps/server/**/*.api.test.ts'], ...patient, ...twoAtATime } },
+      {
+        test: {
+          name: 'api',
+          include: ['apps/server/**/*.api.test.ts'],
+          ...patient,
+          ...sharingModules,
+          ...twoAtATime,
+        },
+      },
       {
         test: {
           name: 'attacks',
@@ -38,7 +51,16 @@ export default defineConfig({
           ...oneByOne,
         },
       },
-      { test: { name: 'e2e', include: ['tests/e2e/**/*.test.ts'], ...patient, ...twoAtATime } },
+      {
+        test: {
+          name: 'e2e',
+          include: ['tests/e2e/**/*.test.ts'],
+          ...patient,
+          ...sharingModules,
+          ...twoAtATime,
+          ...withPrograms,
+        },
+      },
       {
         test: {
           name: 'net',
@@ -49,6 +71,7 @@ export default defineConfig({
           ],
           ...patient,
           ...fourAtATime,
+          ...withPrograms,
         },
       },
       // Builds and starts what people install: `npm run test:deploy`.

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 
-/** What one group measured: the cost of the same work in two situations of the same run. */
+/** What one group measured: the cost of the same work in two situations of one run. */
 export interface Measured {
   name: string
   /** The cost in the heavy situation, in `unit`. */
@@ -10,18 +10,18 @@ export interface Measured {
   unit: string
 }
 
-/** A measured pair held against its limit. Smaller is better. */
+/** A measured pair compared with its limit. Smaller is better. */
 export interface Figure extends Measured {
   ratio: number
   limit: number
   verdict: 'ok' | 'slow'
 }
 
-/** Name of a figure → the largest ratio that is still right. */
+/** Name of a figure → the largest acceptable ratio. */
 export const Limits = z.record(z.string(), z.number().check(z.positive()))
 export type Limits = z.infer<typeof Limits>
 
-/** What a run writes down. `at` is RFC 3339. */
+/** The report of a run. `at` is RFC 3339. */
 export const Report = z.object({
   at: z.string(),
   short: z.boolean(),

@@ -45,7 +45,7 @@ function readOptions(args: readonly string[]) {
   }
 }
 
-/** Only figures whose name has this text in it. */
+/** Only figures whose name contains this text. */
 function readLimits(file: string, text: string): Limits {
   const limits = Limits.parse(JSON.parse(readFileSync(here(file), 'utf8')))
   return Object.fromEntries(Object.entries(limits).filter(([name]) => name.includes(text)))

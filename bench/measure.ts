@@ -1,31 +1,31 @@
 import { costMs } from '@postern/testkit/time'
 
-/** How long one group may take for its rounds, in ms; a slow machine gets fewer of them. */
+/** Time limit for the rounds of one group, in ms; a slow machine does fewer rounds. */
 const PATIENCE_MS = 20_000
 
 export function median(values: readonly number[]): number {
-  if (values.length === 0) throw new RangeError('the median of nothing')
+  if (values.length === 0) throw new RangeError('no values to take the median of')
   return [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? Number.NaN
 }
 
-/** All but the slowest hundredth are as quick as this. */
+/** All but the slowest hundredth are at least as quick as this. */
 export function slowest(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.ceil(sorted.length * 0.99) - 1] ?? Number.NaN
 }
 
 export interface Work {
-  /** What is measured. */
+  /** The measured work. */
   run(): Promise<unknown>
-  /** What has to be done before, unmeasured. */
+  /** Preparation that is not measured. */
   prepare?(): Promise<unknown>
 }
 
 /**
- * Does the heavy and the light work of this process in turns, so that a machine that is busy for a while is busy
- * for both. One round of each comes first and does not count.
- * @returns the medians in ms of processor time: on a busy machine the clock goes on while long work has to wait,
- * and short work does not wait at all
+ * Alternates between the heavy and the light work of this process, so that a busy spell of the machine affects both.
+ * A first round of each does not count.
+ * @returns the medians in ms of processor time, since on a busy machine long work is interrupted more often than
+ * short work
  */
 export async function compareCosts(
   rounds: number,

@@ -8,6 +8,7 @@ import { heldMegabytes, measureMemory } from './groups/memory.ts'
 import { measureBesideNginx } from './groups/nginx.ts'
 import { measureOrders } from './groups/orders.ts'
 import { measureProxy } from './groups/proxy.ts'
+import { measureRequests } from './groups/requests.ts'
 import { measureFigures } from './groups/service-figures.ts'
 import { measureSignIn } from './groups/sign-in.ts'
 import { measureState } from './groups/state.ts'
@@ -15,14 +16,16 @@ import { measureStream } from './groups/stream.ts'
 import { measureTransfers } from './groups/transfer.ts'
 import type { Effort } from './sizes.ts'
 
-/** One after the other: whatever runs beside a measurement is measured with it. */
+/** One after the other: anything that runs during a measurement is measured with it. */
 export async function measureAll(effort: Effort, say: (line: string) => void): Promise<Measured[]> {
   say('Filling two servers …')
   const inServers = await measureServers(effort, say)
   say('Starting an installation with a tunnel …')
   const inInstallation = await measureInstallation(effort, say)
+  say('Keeping requests …')
+  const requests = await measureRequests(effort)
   say('Ordering certificates …')
-  return [...inServers, ...inInstallation, ...(await measureOrders(effort))]
+  return [...inServers, ...inInstallation, ...requests, ...(await measureOrders(effort))]
 }
 
 async function measureServers(effort: Effort, say: (line: string) => void): Promise<Measured[]> {

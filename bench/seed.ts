@@ -3,11 +3,11 @@ import { writeRows } from '@postern/testkit/rows'
 import type { Kysely } from 'kysely'
 import type { Database } from '../apps/server/src/db/schema.ts'
 
-/** Rows per statement: SQLite takes 32,766 values in one. */
+/** Rows per statement: SQLite allows 32,766 values in one. */
 const BATCH = 500
 const AT = '2026-01-01T00:00:00.000Z'
 
-/** Writes `count` rows straight into the tables, as many requests would have left them. */
+/** Writes `count` rows straight into the tables, as if as many requests had created them. */
 async function inBatches<T>(
   count: number,
   make: (index: number) => T,
@@ -19,7 +19,10 @@ async function inBatches<T>(
   }
 }
 
-/** Nodes with keys of nobody, at 10.64.16.2 and on. @returns their ids */
+/**
+ * Nodes with made-up keys, from 10.64.16.2 on.
+ * @returns their ids
+ */
 export async function seedNodes(db: Kysely<Database>, count: number): Promise<number[]> {
   const ids: number[] = []
   const make = (index: number) => ({
@@ -59,7 +62,7 @@ interface Place {
   path: string
 }
 
-/** Services of one change in one transaction: an edge that asks meanwhile gets none of them, and later all. */
+/** All services in one transaction, so that an edge sees either none or all of them. */
 export async function seedServices(
   db: Kysely<Database>,
   count: number,
@@ -92,7 +95,11 @@ function serviceOf(index: number, revision: number, { nodeId, domainId, path }: 
   }
 }
 
-/** Names whose certificates are good for long, with texts of nobody. @param seal makes the sealed key of a certificate, by its domain. @returns their ids */
+/**
+ * Domains whose certificates are valid for long, with made-up contents.
+ * @param seal makes the sealed key of a certificate, by its domain.
+ * @returns their ids
+ */
 export async function seedDomains(
   db: Kysely<Database>,
   count: number,
@@ -120,7 +127,7 @@ export async function seedDomains(
   return ids
 }
 
-/** Without a life a certificate would be made anew behind the back of what is measured. */
+/** Without validity dates a certificate would be renewed during a measurement. */
 function certificateOf(domainId: number, sealed: string) {
   return {
     domain_id: domainId,

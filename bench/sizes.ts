@@ -1,4 +1,4 @@
-/** How much there is in the two situations that are compared. */
+/** The sizes of the two situations that are compared. */
 export const SIZES = {
   nodes: { heavy: 10_000, light: 100 },
   services: { heavy: 20_000, light: 100 },
@@ -7,11 +7,11 @@ export const SIZES = {
   certificates: { heavy: 500, medium: 200, light: 10 },
 } as const
 
-/** How often things are done; the short run is for every change of the code, the long one for its figures. */
+/** How often each thing is done; the short run is for every change of the code, the long one for figures to quote. */
 export interface Effort {
   /** Repetitions of work inside the server. */
   rounds: number
-  /** Messages that the server passes on at most every quarter of a second. */
+  /** Messages, which the server passes on at most every quarter of a second. */
   messages: number
   /** New routes until they are visible. */
   routes: number
@@ -22,6 +22,8 @@ export interface Effort {
   orders: number
   /** The size of a transfer, each way. */
   transferBytes: number
+  /** Requests that an edge has kept of a day. */
+  keptRequests: number
 }
 
 export const LONG: Effort = {
@@ -32,6 +34,7 @@ export const LONG: Effort = {
   loadSeconds: 3,
   orders: 300,
   transferBytes: 100e6,
+  keptRequests: 10e6,
 }
 export const SHORT: Effort = {
   rounds: 10,
@@ -41,4 +44,5 @@ export const SHORT: Effort = {
   loadSeconds: 2,
   orders: 60,
   transferBytes: 50e6,
+  keptRequests: 500e3,
 }

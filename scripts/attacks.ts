@@ -1,14 +1,14 @@
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
-import { show } from '@postern/host/exec'
 import { UsageError } from '@postern/host/flags'
+import { show } from '@postern/host/processes/exec'
 import { runCommand } from './lib/command.ts'
 import { ROOT } from './lib/environment.ts'
 
 const DEFAULT_MINUTES = 5
 const MOST_MINUTES = 600
 const USAGE = 'Usage: npm run attacks [minutes] [seed]'
-/** For the tables themselves, and 4 GiB in each direction. */
+/** Time for the tables themselves, and for 4 GiB in each direction. */
 const SPARE_MS = 45 * 60_000
 
 /**

@@ -14,7 +14,8 @@ import { installSystemPackages, sayWhichUpdatesWait } from './bootstrap/system-p
 
 /**
  * What each verb needs: sets of system programs, whether to build our programs, and whether it gets the
- * administrator's password. `asRoot` are those that leave programs running as root. Its program is `scripts/<verb>.ts` unless `script` names another, and `args` come first.
+ * administrator's password. `asRoot` marks verbs that leave programs running as root. Its program is
+ * `scripts/<verb>.ts` unless `script` names another, and `args` come first.
  */
 const VERBS = {
   start: {
@@ -28,6 +29,7 @@ const VERBS = {
   'install-service': { asRoot: true, programs: ['runtime'], build: true, password: true },
   'rotate-key': { programs: [], build: true },
   password: { programs: [], build: true, password: true },
+  why: { programs: [], build: false },
   package: { programs: ['package'], build: true },
   demo: { programs: ['runtime', 'demo'], build: true },
   test: { programs: ['runtime', 'demo', 'bench', 'test'], build: true },

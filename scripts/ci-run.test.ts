@@ -8,7 +8,10 @@ const RUN = join(import.meta.dirname, '../.ci/run')
 
 const dir = tempDir()
 
-/** `.ci/run` with an npm that says this and ends so, for each of its runs. @returns the last line, and the exit code */
+/**
+ * Runs `.ci/run` with an npm that prints this text and exits with this code, one for each of its runs.
+ * @returns the last line, and the exit code
+ */
 function runWith(test: string, deploy: string): [line: string | undefined, code: number | null] {
   const cases = `test) ${test} ;; "run test:deploy") ${deploy} ;; *) exit 99 ;;`
   writeFileSync(join(dir, 'npm'), `#!/bin/sh\ncase "$*" in ${cases} esac\n`)

@@ -8,7 +8,7 @@ import { runTool, type Tool } from './lib/server-tool.ts'
 const readToolFlags = (tool: Tool, flag: string) =>
   flag === '' ? [] : [...readFlags(tool === 'rotate-key' ? ['--all'] : [], [flag])]
 
-/** What can be done to the database of a server that is stopped. */
+/** What can be done to the database while the server is stopped. */
 const TOOLS: Readonly<Record<string, Tool>> = { password: 'new-password', 'rotate-key': 'rotate-key' }
 
 /**

@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { installationPaths } from '@postern/contract/installation'
 import { messageOf } from '@postern/host/errors'
-import { must } from '@postern/host/exec'
 import { readFlags } from '@postern/host/flags'
 import { findHolder } from '@postern/host/lock'
+import { must } from '@postern/host/processes/exec'
 import { signIn } from './demo/api.ts'
 import { HERE, inSite, KNOWN_NAME, makeSite, PORTS, removeSite, startSitePrograms } from './demo/site.ts'
 import { findFault, listVisits, renderVisit, type Visit } from './demo/visits.ts'
@@ -13,10 +13,13 @@ import { CommandError, runArgv, runCommand, untilSignal } from './lib/command.ts
 import { type Environment, ROOT } from './lib/environment.ts'
 import { observeMachine } from './lib/machine.ts'
 import { findFreePort } from './lib/ports.ts'
-import { takeTrafficDown } from './lib/programs.ts'
-import { runInstallation } from './lib/run-installation.ts'
+import { takeTrafficDown } from './lib/programs/programs.ts'
+import { runInstallation } from './lib/programs/run-installation.ts'
 
-/** Everything the demonstration makes is in here, has "demo" in its name, or listens on its own ports. */
+/**
+ * Everything that the demonstration creates is in here, has "demo" in its name, or listens on the demonstration's own
+ * ports.
+ */
 const DATA_DIR = '/var/lib/postern-demo'
 const SITE_DIR = join(DATA_DIR, 'site')
 const DOMAINS = { metrics: 'metrics.demo.example', mqtt: 'mqtt.demo.example' }
@@ -129,7 +132,7 @@ async function check(visits: readonly Visit[]): Promise<number> {
   return faults.filter(Boolean).length
 }
 
-/** Removes whatever a demonstration left behind, even one that was killed. */
+/** Removes what a demonstration left behind, even one that was killed. */
 async function sweep(path: string): Promise<void> {
   if (existsSync(SITE_DIR))
     await runArgv(inSite(NODE, AGENT, 'disconnect', ...AGENT_PLACE), { timeoutMs: 20_000 })

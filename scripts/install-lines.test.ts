@@ -17,7 +17,7 @@ const SPOKEN = [
  * wireguard-tools recommends a kernel with WireGuard. In a container, or with a hoster's own kernel, apt answers with
  * a real-time one.
  */
-test.each(SPOKEN)('no kernel comes along with what %s says to install', (file) => {
+test.each(SPOKEN)('what %s says to install pulls in no kernel', (file) => {
   const lines = readFileSync(join(ROOT, file), 'utf8').matchAll(/apt(?:-get)? install ([^\n`]*)/g)
   const careless = [...lines]
     .map(([line]) => line)

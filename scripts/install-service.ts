@@ -1,11 +1,11 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { installationPaths } from '@postern/contract/installation'
-import { parseSettings } from '@postern/contract/settings'
+import { parseSettings } from '@postern/contract/settings/settings'
 import { readFlags } from '@postern/host/flags'
 import { CommandError, runCommand } from './lib/command.ts'
 import { type Environment, ROOT, takeEnvironment } from './lib/environment.ts'
-import { startUnits } from './lib/start-units.ts'
+import { startUnits } from './lib/programs/start-units.ts'
 import {
   isSystemdThere,
   OWN_UNIT_DIR,
@@ -14,7 +14,7 @@ import {
   renderUnit,
   SETTINGS_FILE,
   UNIT_FILES,
-} from './lib/systemd.ts'
+} from './lib/programs/systemd.ts'
 
 /** `npm run install-service`: installs units that start server and edge at boot. `--print` only shows them. */
 async function installService(environment: Environment, args: readonly string[]): Promise<number> {

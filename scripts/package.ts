@@ -1,14 +1,16 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { run } from '@postern/host/exec'
 import { readFlags } from '@postern/host/flags'
+import { run } from '@postern/host/processes/exec'
 import { runCommand } from './lib/command.ts'
 import { type Environment, ROOT } from './lib/environment.ts'
 import { readPackageVersion } from './lib/package-version.ts'
 import { makePackages } from './package/packages.ts'
 import { listSizes } from './package/sizes.ts'
 
-/** `npm run package`: writes the Debian packages and the agents with Node inside into `dist/`, and says their sizes. */
+/**
+ * `npm run package`: writes the Debian packages and the agents with Node inside into `dist/`, and prints their sizes.
+ */
 async function packageAll(environment: Environment): Promise<number> {
   const version = readPackageVersion()
   const epoch = await readEpoch(environment)
@@ -26,7 +28,7 @@ async function packageAll(environment: Environment): Promise<number> {
   return sizes.every(({ size, limit }) => size <= limit) ? 0 : 1
 }
 
-/** The time that the packages bear: as asked for, or that of the last commit. */
+/** The timestamp of the packages: as requested, or that of the last commit. */
 async function readEpoch({ SOURCE_DATE_EPOCH: asked }: Environment): Promise<number> {
   if (asked) return Number(asked)
   const { code, stdout } = await run('git', ['-C', ROOT, 'log', '-1', '--format=%ct'])

@@ -5,12 +5,13 @@ import { observeMachine } from './lib/machine.ts'
 import { startPackage } from './lib/package-start.ts'
 import { showStatus } from './lib/package-status.ts'
 import { readPackageVersion } from './lib/package-version.ts'
+import { stopInstallation } from './lib/programs/stop-installation.ts'
 import { rotateKey, setPassword } from './lib/server-tool.ts'
-import { stopInstallation } from './lib/stop-installation.ts'
+import { showWhy } from './lib/why.ts'
 
 const password = takeFromEnvironment('POSTERN_ADMIN_PASSWORD')
 
-/** Each verb: what the help says of it, and what it does. */
+/** Each verb: its help text, and what it does. */
 const VERBS: Readonly<Record<string, { help: string; run: (flags: readonly string[]) => Promise<number> }>> =
   {
     start: {
@@ -19,6 +20,10 @@ const VERBS: Readonly<Record<string, { help: string; run: (flags: readonly strin
     },
     stop: { help: 'stop server and edge, and end the traffic', run: asRoot(() => stopInstallation({})) },
     status: { help: 'show what runs; exit code 0 only when all of it works', run: showStatus },
+    why: {
+      help: 'show where visitors of an address stop; exit code 0 only when they get an answer',
+      run: asRoot((args) => showWhy({}, args)),
+    },
     password: {
       help: 'give the first account a new password, while the server is stopped',
       run: asRoot(() => setPassword(password === undefined ? {} : { POSTERN_ADMIN_PASSWORD: password })),
@@ -29,7 +34,7 @@ const VERBS: Readonly<Record<string, { help: string; run: (flags: readonly strin
     },
   }
 
-/** The command that the Debian package of the server brings. */
+/** The command of the server's Debian package. */
 async function main([verb, ...rest]: readonly string[]): Promise<number> {
   if (verb === '--version' || verb === '-V') return print(readPackageVersion())
   if (verb === '--help' || verb === '-h') return print(renderHelp())
@@ -38,6 +43,7 @@ async function main([verb, ...rest]: readonly string[]): Promise<number> {
     throw new UsageError(
       `${verb === undefined ? 'give a command' : `${verb} is not a command`}. See: postern-server --help`,
     )
+  if (verb === 'why') return await found.run(rest)
   return await found.run([...readFlags(verb === 'rotate-key' ? ['--all'] : [], rest)])
 }
 

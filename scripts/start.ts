@@ -2,7 +2,7 @@ import { readFlags } from '@postern/host/flags'
 import { renderBanner, renderDataPlane, renderHint } from './lib/banner.ts'
 import { runCommand, untilSignal } from './lib/command.ts'
 import { takeEnvironment } from './lib/environment.ts'
-import { runInstallation } from './lib/run-installation.ts'
+import { runInstallation } from './lib/programs/run-installation.ts'
 
 /** `npm start`: runs server and edge until a signal, and never ends the traffic. */
 await runCommand(async (args) => {

@@ -1,16 +1,16 @@
 import { join } from 'node:path'
-import { launchHolder, must, show } from '@postern/host/exec'
 import { UsageError } from '@postern/host/flags'
+import { launchHolder, must, show } from '@postern/host/processes/exec'
 import { SUITES } from './bootstrap/haproxy/apt.mjs'
 import { installHaproxy } from './bootstrap/haproxy/install.mjs'
 import { runCommand } from './lib/command.ts'
 import { ROOT } from './lib/environment.ts'
-import { untilEntered } from './lib/program-view.ts'
+import { untilEntered } from './lib/programs/program-view.ts'
 
 type Suite = keyof typeof SUITES
 
 const HOUR = 3_600_000
-/** What speaks to HAProxy itself: its driver, what depends on how it hands over, and what strangers send to it. */
+/** The tests that involve HAProxy itself: its driver, how it hands over, and what strangers send to it. */
 const NET = [
   'apps/edge/src/drivers/haproxy',
   'tests/net/reconcile',
@@ -24,7 +24,7 @@ const SELECTIONS = [
 
 /**
  * `npm run test:haproxy [3.0 …]`: the tests of the data plane with HAProxy versions of other Debian releases. Each
- * runs in a mount namespace where that version is in the place of the machine's own.
+ * runs in a mount namespace where that version replaces the machine's own.
  */
 async function testVersions(versions: readonly string[]): Promise<number> {
   const suites = versions.length === 0 ? (Object.keys(SUITES) as Suite[]) : versions.map(suiteOf)

@@ -1,11 +1,18 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { show } from '@postern/host/exec'
 import { UsageError } from '@postern/host/flags'
+import { show } from '@postern/host/processes/exec'
+import {
+  listFailures,
+  sum,
+  type Tally,
+  tallyExit,
+  tallyVitest,
+  type VitestReport,
+} from './lib/checks/summary.ts'
 import { runCommand } from './lib/command.ts'
 import { ROOT } from './lib/environment.ts'
-import { listFailures, sum, type Tally, tallyExit, tallyVitest, type VitestReport } from './lib/summary.ts'
 
 const MINUTE = 60_000
 const BIN = join(ROOT, 'node_modules/.bin')
@@ -17,7 +24,10 @@ interface Result {
   failed: string[]
 }
 
-/** One after the other, but for those who mostly wait: they run beside those who compute. */
+/**
+ * One after the other, except for suites that mostly wait: they run beside those that compute. Each may take three
+ * times what it takes on two cores, so that a slow machine tells what failed.
+ */
 const LANES: readonly (readonly Runner[])[] = [
   [
     { name: 'types', argv: [join(BIN, 'tsc'), '--noEmit'], limit: 5 * MINUTE },
@@ -25,9 +35,9 @@ const LANES: readonly (readonly Runner[])[] = [
     { name: 'unit', limit: 15 * MINUTE },
     { name: 'api', limit: 15 * MINUTE },
     { name: 'attacks', limit: 15 * MINUTE },
-    { name: 'e2e', limit: 30 * MINUTE },
+    { name: 'e2e', limit: 40 * MINUTE },
   ],
-  [{ name: 'net', limit: 40 * MINUTE }],
+  [{ name: 'net', limit: 50 * MINUTE }],
 ]
 /** `npm run test:deploy`: images, charts and packages, built and started. Too long for `npm test`. */
 const LONG: readonly Runner[] = [{ name: 'deploy', limit: 40 * MINUTE }]
@@ -79,7 +89,7 @@ async function runVitest(name: string, limit: number, path: string): Promise<Res
 
 function findReport(path: string): VitestReport | undefined {
   try {
-    // Vitest's own format; what it lacks shows as a count that is not a number, and so as a failure.
+    // Vitest's own format; a missing field shows as a count that is not a number, and so as a failure.
     return JSON.parse(readFileSync(path, 'utf8')) as VitestReport
   } catch {
     // No report: the runner ended before it wrote one, which counts as a failure.

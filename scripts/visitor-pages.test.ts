@@ -8,9 +8,12 @@ const TOKENS = readFileSync(join(import.meta.dirname, '../apps/console/src/style
 
 const coloursOf = (text: string) => new Set(text.match(/#[0-9a-f]{3,8}\b/g))
 
-test('what visitors see has the colours of the console', () => {
+test("the pages that visitors see have the console's colours", () => {
   const own = coloursOf(TOKENS)
-  const pages = [...pageNames.map(renderPage), renderNotice({ title: 'Title', text: ['Words'] })]
+  const pages = [
+    ...pageNames.map((name) => renderPage(name, { publicHost: '203.0.113.1', httpsPort: 443 })),
+    renderNotice({ title: 'Title', text: ['Words'] }),
+  ]
   const colours = pages.flatMap((page) => [...coloursOf(page)])
   expect(colours.length).toBeGreaterThan(pages.length * 8)
   expect(colours.filter((colour) => !own.has(colour))).toEqual([])

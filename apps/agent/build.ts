@@ -3,18 +3,18 @@ import { fileURLToPath } from 'node:url'
 import { writeBundle } from '../../scripts/lib/bundle.ts'
 
 /**
- * Builds the one file that `/install/postern` serves, or another one that is named: it needs nothing but Node 18 or
- * newer. And the one that `npm run package` puts into a Node.
+ * Builds the single file that `/install/postern` serves, or another one that is named, which needs only Node 18 or
+ * newer; and the one that `npm run package` puts into Node.
  */
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const file = process.argv[2] ?? at('dist/postern.mjs')
 
-// ws looks for optional native parts, which a single file cannot have.
+// ws looks for optional native modules, which a single file cannot have.
 const define = { 'process.env.WS_NO_BUFFER_UTIL': '"1"', 'process.env.WS_NO_UTF_8_VALIDATE': '"1"' }
 
-// People save the file under a name without ending, which Node before 20.19 takes for a script and never for a
-// module; the ending .mjs means the opposite. This frame reads as both.
+// People save the file without an extension, which Node before 20.19 always treats as a script; with .mjs it is a
+// module. This wrapper works as both.
 const frame = {
   banner: [
     '#!/usr/bin/env node',

@@ -12,7 +12,7 @@ const ENCODERS = {
   gz: (content: Buffer) => promisify(gzip)(content, { level: 9 }),
 }
 
-/** Writes `x.br` and `x.gz` beside each asset, ready to be sent: the server compresses nothing by itself. */
+/** Writes `x.br` and `x.gz` beside each asset, because the server compresses nothing itself. */
 export function compress(): Plugin {
   return {
     name: 'compress',

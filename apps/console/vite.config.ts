@@ -3,9 +3,9 @@ import { defineConfig } from 'vite'
 import { compress } from './compress.ts'
 
 /**
- * What is loaded together is one file, with all that it imports: few requests, and better compressed. First the
- * libraries that no release of ours changes, then what the sign-in page and the console share, what every form needs, and what
- * every page behind the sign-in shows.
+ * Modules that are loaded together are one file with all their imports, for few requests and better compression.
+ * First the libraries that no release of ours changes, then what the sign-in page and the console share, what every
+ * form needs, and what every page behind the sign-in shows.
  */
 const CHUNKS = [
   { name: 'framework', test: /node_modules.(react|react-dom|scheduler|zod)\// },
@@ -30,7 +30,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     cssCodeSplit: false,
     target: 'baseline-widely-available',
-    // Every browser of the target preloads modules by itself.
+    // Every target browser preloads modules by itself.
     modulePreload: { polyfill: false },
     rolldownOptions: { output: { codeSplitting: { groups: CHUNKS } } },
   },

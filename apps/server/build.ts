@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { writeOwnBundle } from '../../scripts/lib/bundle.ts'
 import { writeDocs } from './docs/write.ts'
 
-/** Builds the server, what gives its database another key or password, and the pages of the documentation that it serves. */
+/** Builds the server, the programs that change its database's key or password, and the documentation that it serves. */
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 

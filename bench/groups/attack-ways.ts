@@ -1,18 +1,18 @@
 import { fileURLToPath } from 'node:url'
-import type { Running } from '@postern/testkit/exec'
 import { APP, type BudgetLab, CLOSED, SLOW } from '@postern/testkit/lab/budgets'
+import type { Running } from '@postern/testkit/processes/exec'
 import type { Http2Crowd } from '@postern/testkit/programs/http2-crowd'
 
-/** Begins an attack of one source from these addresses. */
+/** Starts an attack of one source from these addresses. */
 export type Way = (lab: AttackLab, from: readonly string[]) => Running
 
-/** What is attacked beyond the services of the lab. */
+/** The targets of attacks besides the lab's services. */
 export interface AttackLab {
   budgets: BudgetLab
   udpPort: number
 }
 
-/** A service behind a sign-in, with bypass lines of which each costs many steps. */
+/** A service behind a sign-in, with bypass lines that each cost many steps. */
 export const GUARDED = 'guarded.example.com'
 export const COSTLY_BYPASS = Array.from({ length: 30 }, (_, at) => `^/[a-z/]*${at}[a-z/]*x$`).join('\n')
 
@@ -22,7 +22,7 @@ const [FEW, MANY] = [
   { connections: 6, streams: 100 },
   { connections: 195, streams: 100 },
 ] as const
-/** Each answer is asked for again. */
+/** Each answer is followed by another request. */
 const ENDLESS = { connections: 20, streams: 90, repeats: true } as const
 const body = { length: 100_000, first: 'x' }
 const post = { ...FEW, method: 'POST' } as const
@@ -44,7 +44,7 @@ const udp =
     return lab.visitor.start(argv, { logFile: `${installation.dataDir}/udp-crowd-${count++}.log` })
   }
 
-/** Each does the worst that one source can. */
+/** Each does the worst that a single source can do. */
 export const WAYS: Record<string, Way> = {
   'requests that are never answered': http2({ ...MANY, host: SLOW, path: '/' }),
   'beginnings of bodies': http2({ ...post, host: APP, path: '/', body }),

@@ -6,9 +6,9 @@ import { until } from '@postern/testkit/until'
 import type { Measured } from '../figures.ts'
 import { type AttackLab, COSTLY_BYPASS, GUARDED, WAYS, type Way } from './attack-ways.ts'
 
-/** What an attack may add to what another visitor waits for, in ms. */
+/** How much an attack may add to another visitor's wait, in ms. */
 const MAY_ADD = 100
-/** Whatever fails counts as a wait of so long, in ms. */
+/** A failure counts as a wait of this length, in ms. */
 const FAILED = 10_000
 const QUIET_MS = 10_000
 const GIVEN_BACK_WITHIN = 60_000
@@ -16,9 +16,9 @@ const [ECHO, COUNTED, COUNTED_ECHO] = [8080, 8082, 8083]
 const SOURCES = { 'an IPv4 address': IPV4, 'an IPv6 /48': NETWORK }
 
 export interface AttackOptions {
-  /** Part of the names of the ways that are measured. */
+  /** Text in the names of the attacks to measure. */
   way: string
-  /** How long each lasts. */
+  /** How long each attack lasts. */
   seconds: number
   say(line: string): void
 }
@@ -45,7 +45,7 @@ export async function measureAttacks({ way: wanted, seconds, say }: AttackOption
 
 async function startAttackLab(): Promise<AttackLab> {
   const oidc = { POSTERN_OIDC_ISSUER: 'github', POSTERN_OIDC_CLIENT_ID: 'x', POSTERN_OIDC_CLIENT_SECRET: 'x' }
-  const budgets = await startBudgetLab(oidc, 'built')
+  const budgets = await startBudgetLab(oidc)
   return { budgets, udpPort: await publishMore(budgets) }
 }
 
@@ -110,7 +110,7 @@ type Waits = Record<(typeof KINDS)[number], number[]>
 const VISITOR = fileURLToPath(import.meta.resolve('@postern/testkit/programs/other-visitor'))
 let count = 0
 
-/** What another visitor waits for meanwhile. */
+/** How long another visitor waits meanwhile. */
 async function watch({ budgets: { lab, installation }, udpPort }: AttackLab, ms: number): Promise<Waits> {
   const [site, server] = [lab.site, lab.server.address]
   const logFile = `${installation.dataDir}/other-${count++}.log`
@@ -124,7 +124,7 @@ async function watch({ budgets: { lab, installation }, udpPort }: AttackLab, ms:
   return waits
 }
 
-/** All but the slowest twentieth are as quick as this; one that failed counts whatever the others did. */
+/** All but the slowest twentieth are at least as quick as this; a failure always counts. */
 function mostOf(waits: readonly number[]): number {
   if (waits.length === 0 || waits.includes(FAILED)) return FAILED
   const sorted = [...waits].sort((a, b) => a - b)

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
-import { must } from '@postern/testkit/exec'
 import { isApplied } from '@postern/testkit/installation'
+import { must } from '@postern/testkit/processes/exec'
 import { processorMs } from '@postern/testkit/time'
 import { until } from '@postern/testkit/until'
 import { visit } from '@postern/testkit/visitor'
@@ -25,7 +25,7 @@ interface Costs {
   proxyAlone: number
 }
 
-/** Changes of one route in an installation that has few others, more, and many. */
+/** Changes of one route in installations with few, more and many other routes. */
 export async function measureChanges(full: FullInstallation, effort: Effort): Promise<Measured[]> {
   const at = async (size: keyof typeof SIZES.routes) => {
     await full.grow(SIZES.routes[size], SIZES.certificates[size])
@@ -102,8 +102,8 @@ async function timeRestart({ installation }: FullInstallation): Promise<number> 
 }
 
 /**
- * Server, edge and HAProxy end without a word, and server and edge are started again; before that HAProxy alone, as the
- * shortest that can be.
+ * Server, edge and HAProxy are killed, and server and edge are started again; before that HAProxy alone, which is the
+ * shortest possible time.
  */
 async function timeKilled(full: FullInstallation): Promise<Pick<Costs, 'killed' | 'proxyAlone'>> {
   const { lab, installation } = full

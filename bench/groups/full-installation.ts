@@ -18,9 +18,9 @@ export interface FullInstallation {
   node: CreatedNode
   /** The name of the routes that lead to the node's program. */
   domain: string
-  /** Fills up to so many and waits until the edge has applied them. */
+  /** Fills it with up to this many and waits until the edge has applied them. */
   grow(routes: number, certificates: number): Promise<void>
-  /** Adds so many nodes that never connect, and waits until the edge has applied them. */
+  /** Adds this many nodes that never connect, and waits until the edge has applied them. */
   addNodes(count: number): Promise<void>
   close(): Promise<void>
 }
@@ -28,7 +28,10 @@ export interface FullInstallation {
 export const UPSTREAM_PORT = 8080
 /** Published from the start. */
 export const LOAD_PATH = '/load'
-/** Nobody asks the provider: sessions are made by hand. The load comes from one address, more than one may ask for. */
+/**
+ * The provider is never asked: sessions are made by hand. The load comes from one address, and is more than one
+ * address may send.
+ */
 const SETTINGS = {
   POSTERN_CONNECTIONS_PER_SOURCE: '100000',
   POSTERN_OIDC_ISSUER: 'https://id.example.com',
@@ -41,7 +44,7 @@ const AT_ONCE = 8
 
 export async function startFullInstallation(): Promise<FullInstallation> {
   const lab = await startLab()
-  const installation = await startInstallation(lab, SETTINGS, 'built').catch(async (error: unknown) => {
+  const installation = await startInstallation(lab, SETTINGS).catch(async (error: unknown) => {
     await lab.close()
     throw error
   })
@@ -83,7 +86,7 @@ async function startUpstream(lab: Lab, { dataDir }: Installation): Promise<void>
 async function publishAndWait({ api }: Installation, nodeId: number, path: string): Promise<void> {
   const form = { name: path, domain: DOMAIN, pathLocation: path, backendPort: UPSTREAM_PORT }
   const service = await api.publish(nodeId, form)
-  // The edge looks at thousands of new backends first, 160 a second of one node.
+  // The edge first checks thousands of new backends, 160 a second on one node.
   await until(`${path} to be live`, async () => (await api.getService(service)).state.phase === 'live', {
     timeoutMs: 240_000,
   })
@@ -129,7 +132,7 @@ async function createDomains({ api }: Installation, ids: number[], wanted: numbe
   }
 }
 
-/** What is measured afterwards would mean nothing with fewer. */
+/** With fewer, the following measurements would mean nothing. */
 async function assertCarries(installation: Installation, routes: number): Promise<void> {
   const map = await haproxyCommand(installation, `show map ${installation.paths.haproxyDir}/routes.map`)
   const carried = map.match(/\.example\.com\/p\d+\/ /g)?.length ?? 0

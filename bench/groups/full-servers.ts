@@ -11,7 +11,7 @@ export interface FullServer {
   service: { id: number; nodeId: number }
 }
 
-/** Two real servers in this process, one with much and one with little in its tables. */
+/** Two real servers in this process, one with full and one with nearly empty tables. */
 export interface FullServers {
   heavy: FullServer
   light: FullServer
@@ -47,7 +47,7 @@ async function startFullServer(nodes: number, services: number): Promise<FullSer
   return { server, client: await server.signIn(), nodeIds, service: { id: row.id, nodeId: row.node_id } }
 }
 
-/** @throws Error when the API did not answer with success */
+/** @throws Error unless the API answers with success */
 export async function mustGet({ client }: FullServer, path: string): Promise<unknown> {
   const answer = await client.get(path)
   if (answer.statusCode !== 200) throw new Error(`${path}: ${answer.statusCode} ${answer.body.slice(0, 200)}`)

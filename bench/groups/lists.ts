@@ -4,7 +4,7 @@ import { compareCosts, median, slowest } from '../measure.ts'
 import type { Effort } from '../sizes.ts'
 import { type FullServer, type FullServers, mustGet } from './full-servers.ts'
 
-/** What a person opens: the same page of a long and of a short list. */
+/** The lists that a person opens: the same page of a long and of a short list. */
 const PAGES = {
   'nodes: a page': '/api/nodes?limit=10&page=2',
   'nodes: a page by name': '/api/nodes?limit=10&page=2&orderBy=name,asc',
@@ -25,7 +25,7 @@ const WHOLE = {
   'domains: all': '/api/domains',
 } as const
 
-/** Pages of which no visit may be slow. */
+/** Pages that may never be slow. */
 const STEADY = [
   'nodes: a page',
   'nodes: a page by traffic',
@@ -33,7 +33,7 @@ const STEADY = [
   'services: a search',
 ] as const
 
-/** So often a thing is done of which the slowest hundredth is looked at. */
+/** How often each is done where the slowest hundredth counts. */
 const MANY = 200
 
 export async function measureLists(servers: FullServers, { rounds }: Effort): Promise<Measured[]> {
@@ -62,7 +62,10 @@ export async function measureLists(servers: FullServers, { rounds }: Effort): Pr
   ]
 }
 
-/** One after the other. @returns what the slowest hundredth costs, and half of them */
+/**
+ * Runs them one after the other.
+ * @returns the costs of the slowest hundredth and of the median
+ */
 async function repeat(work: () => Promise<unknown>): Promise<{ heavy: number; light: number }> {
   const costs: number[] = []
   for (let count = 0; count < MANY; count++) costs.push(await costMs(work))

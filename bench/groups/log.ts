@@ -5,12 +5,12 @@ import type { Effort } from '../sizes.ts'
 import { type FullInstallation, LOAD_PATH } from './full-installation.ts'
 import { sendLoad } from './proxy.ts'
 
-/** Longer than the edge lets lines wait, so that it has read the last ones. */
+/** Longer than the edge lets lines wait, so that it has read the last lines. */
 const QUIET_MS = 500
 
 /**
- * What the edge does with a request's line that nobody watches, against what HAProxy does with the request; and what it
- * does while nobody asks for anything, against a whole processor.
+ * The edge's work for the log line of a request that nobody watches, compared with HAProxy's work for the request;
+ * and its work while idle, compared with a whole processor.
  */
 export async function measureLog(full: FullInstallation, effort: Effort): Promise<Measured[]> {
   const { lab, installation, domain } = full
@@ -24,7 +24,7 @@ export async function measureLog(full: FullInstallation, effort: Effort): Promis
   const { requests } = await sendLoad(lab.visitor, `https://${lab.server.address}${LOAD_PATH}`, load)
   await pause(QUIET_MS)
   const after = costs()
-  // Whatever else the edge does, it does all the time.
+  // Includes everything else the edge does all the time.
   const idle = (before.edge - start.edge) / (before.at - start.at)
   const line = Math.max(0, after.edge - before.edge - idle * (after.at - before.at))
   return [

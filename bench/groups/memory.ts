@@ -4,8 +4,8 @@ import { SIZES } from '../sizes.ts'
 import type { FullInstallation } from './full-installation.ts'
 
 /**
- * What server and edge hold, in MB: what belongs to each alone, and once the files that both read, which is Node
- * itself. What else runs from these files on the machine makes no difference.
+ * The memory of server and edge, in MB: the private memory of each, plus, once, the files that both map, which is
+ * Node itself. Other programs that run from these files make no difference.
  */
 export function heldMegabytes({ installation }: FullInstallation): number {
   const held = [installation.server.pid, installation.edge.pid].map(readMemory)
@@ -13,7 +13,7 @@ export function heldMegabytes({ installation }: FullInstallation): number {
   return own + Math.max(...held.map(({ files }) => files))
 }
 
-/** @param idle what they held before anything was published */
+/** @param idle their memory before anything was published */
 export async function measureMemory(full: FullInstallation, idle: number): Promise<Measured> {
   await full.addNodes(SIZES.nodes.heavy)
   return { name: 'all: memory of server and edge', heavy: heldMegabytes(full), light: idle, unit: 'MB' }

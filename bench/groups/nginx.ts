@@ -11,7 +11,7 @@ import { type Load, sendLoad } from './proxy.ts'
 const PORT = 9443
 const CONNECTIONS = 32
 
-/** HAProxy as we set it up, against nginx as a careful person would, on the same host and into the same tunnel. */
+/** HAProxy as we configure it, against nginx as a careful person would, on the same host and into the same tunnel. */
 export async function measureBesideNginx(full: FullInstallation, effort: Effort): Promise<Measured[]> {
   const { installation, lab, domain } = full
   const nginx = await startNginx(full)
@@ -50,7 +50,7 @@ async function costOf(from: Host, url: string, load: Load, pid: number): Promise
   return { clock: 1e6 / perSecond, processor: ((processorMs(pid) - before) * 1000) / requests }
 }
 
-/** One process, so that its time is all of it; with the certificate that HAProxy shows as well. */
+/** A single process, so that its time is the whole time, with the same certificate as HAProxy. */
 async function startNginx({ installation, lab, node }: FullInstallation) {
   const dir = `${installation.dataDir}/nginx`
   mkdirSync(dir)

@@ -9,9 +9,9 @@ import type { Effort } from '../sizes.ts'
 const ALONE = 20
 const BACKEND = { backendHost: '127.0.0.1', backendPort: 8080 }
 
-/** Changes of one service while many certificates are ordered of a real authority, and while none is. */
+/** Changes of one service while many certificates are ordered from a real authority, and while none is. */
 export async function measureOrders({ orders }: Effort): Promise<Measured[]> {
-  const { lab, installation, close } = await startOrderingLab('built')
+  const { lab, installation, close } = await startOrderingLab()
   try {
     const { api } = installation
     const listen = `require('http').createServer((q, r) => r.end()).listen(${BACKEND.backendPort}, '127.0.0.1')`

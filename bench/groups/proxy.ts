@@ -7,7 +7,7 @@ import { type FullInstallation, LOAD_PATH, UPSTREAM_PORT } from './full-installa
 const MANY = 32
 
 /**
- * A visitor's requests over TLS through HAProxy and the tunnel, against the same requests sent by the server's
+ * A visitor's requests over TLS through HAProxy and the tunnel, compared with the same requests sent by the server's
  * host straight into the tunnel.
  */
 export async function measureProxy(full: FullInstallation, effort: Effort): Promise<Measured[]> {
@@ -41,15 +41,18 @@ async function microsPerRequest(host: Host, url: string, load: Load): Promise<nu
   return 1e6 / (await sendLoad(host, url, load)).perSecond
 }
 
-/** @returns `middle`: how long half of the requests took at most, in µs. @throws Error when not every request was answered with success */
+/**
+ * @returns `middle`: the median time of a request, in µs.
+ * @throws Error unless every request was answered with success
+ */
 export async function sendLoad(
   host: Host,
   url: string,
   load: Load,
 ): Promise<{ requests: number; perSecond: number; middle: number }> {
   const { connections, seconds, domain, headers = [] } = load
-  const said = [`Host: ${domain}`, ...headers].flatMap((header) => ['-H', header])
-  const flags = ['-t1', `-c${connections}`, `-d${seconds}s`, '--latency', ...said]
+  const headerArgs = [`Host: ${domain}`, ...headers].flatMap((header) => ['-H', header])
+  const flags = ['-t1', `-c${connections}`, `-d${seconds}s`, '--latency', ...headerArgs]
   const output = await host.must('wrk', ...flags, url)
   const failures = /Non-2xx.*|Socket errors.*/.exec(output)
   if (failures) throw new Error(`${url}: ${failures[0]}`)
@@ -57,6 +60,6 @@ export async function sendLoad(
   const perSecond = Number(/Requests\/sec:\s+([\d.]+)/.exec(output)?.[1])
   const [, middle, unit = ''] = / 50% +([\d.]+)(us|ms|s)/.exec(output) ?? []
   const micros = Number(middle) * ({ us: 1, ms: 1e3, s: 1e6 }[unit] ?? Number.NaN)
-  if (!(perSecond > 0) || !(requests > 0) || !(micros > 0)) throw new Error(`${url}: wrk said ${output}`)
+  if (!(perSecond > 0) || !(requests > 0) || !(micros > 0)) throw new Error(`${url}: wrk printed ${output}`)
   return { requests, perSecond, middle: micros }
 }

@@ -1,5 +1,5 @@
-import type { ServiceCount } from '@postern/contract/edge'
-import { nodeKey } from '../../apps/server/src/core/figures/counts.ts'
+import type { ServiceCount } from '@postern/contract/edge/edge-messages'
+import { nodeKey } from '../../apps/server/src/core/figures/keys.ts'
 import { pack } from '../../apps/server/src/core/figures/pack.ts'
 import type { Measured } from '../figures.ts'
 import { compareCosts } from '../measure.ts'
@@ -7,11 +7,11 @@ import type { Effort } from '../sizes.ts'
 import { type FullServer, type FullServers, mustGet } from './full-servers.ts'
 
 const HOUR_MS = 3_600_000
-/** Services in a message, as many as there are where there are few. */
+/** Services in a message, as many as the small installation has. */
 const COUNTED = 100
 const BATCH = 5000
 
-/** What services carried: a minute that comes in, and what a person looks at, beside the past of many and of few. */
+/** The services' traffic figures: storing a minute and opening charts, with the history of many services and of few. */
 export async function measureFigures(servers: FullServers, { rounds }: Effort): Promise<Measured[]> {
   const sides = { heavy: await asBusy(servers.heavy), light: await asBusy(servers.light) }
   const compare = (name: 'count' | 'look' | 'lookAtNode') =>
@@ -39,7 +39,7 @@ async function asBusy(full: FullServer) {
   return { count, look, lookAtNode }
 }
 
-/** A day by the minute and a month by the hour. */
+/** A day in minutes and a month in hours. */
 async function fill({ server }: FullServer, services: readonly number[]): Promise<void> {
   const { liveDb, clock } = server.context
   const hour = Math.floor(clock() / HOUR_MS)

@@ -10,18 +10,18 @@ import { type FullInstallation, LOAD_PATH } from './full-installation.ts'
 import { sendLoad } from './proxy.ts'
 
 const MANY = 32
-/** In µs of the processor: what the check of a session may add to a request. */
+/** How much processor time a session check may add to a request, in µs. */
 const MAY_ADD = 100
 
 /** One request, in µs. */
 interface Cost {
   /** Many at a time. */
   processor: number
-  /** Half of those that come alone take no longer. */
+  /** The median when they come one at a time. */
   clock: number
 }
 
-/** A visitor with a session, against anybody at the same route while it asks for none. */
+/** A visitor with a session, compared with any visitor of the same route while it requires no sign-in. */
 export async function measureSignIn(full: FullInstallation, effort: Effort): Promise<Measured[]> {
   const guard = await findGuard(full)
   await guard.set(true)
@@ -54,7 +54,7 @@ async function costOf({ lab, installation, domain }: FullInstallation, effort: E
   return { processor, clock: (await send(1)).middle }
 }
 
-/** Whether the route asks for a sign-in. */
+/** Sets whether the route requires sign-in. */
 async function findGuard({ installation, lab, domain }: FullInstallation) {
   const { api } = installation
   const list = async <T>(path: string) => (await api.call('GET', path)).json as T[]
@@ -85,13 +85,13 @@ async function findGuard({ installation, lab, domain }: FullInstallation) {
   }
 }
 
-/** As the server makes it, by the key that HAProxy has. */
+/** As the server makes it, with HAProxy's key. */
 async function makeSession({ installation }: FullInstallation): Promise<string> {
   const [, head = '', secret = ''] = await findLine(installation, / k(\S+) (\S+)/)
   const [, member = ''] = await findLine(installation, / m(\d+) /)
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const exp = Math.floor(Date.now() / 1000) + 12 * 3600
-  // An identity for the service is as long.
+  // The service's identity is as long.
   const claims = { member, email: 'ann@example.com', exp, identity: 'x'.repeat(500) }
   const text = `${head}.${part(claims)}`
   return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`

@@ -1,11 +1,11 @@
-import { endpoints } from '@postern/contract/endpoints'
+import { endpoints } from '@postern/contract/endpoints/endpoints'
 import { edgeToken, fetchState } from '@postern/testkit/edge-client'
 import type { Measured } from '../figures.ts'
 import { compareCosts, type Work } from '../measure.ts'
 import type { Effort } from '../sizes.ts'
 import type { FullServer, FullServers } from './full-servers.ts'
 
-/** What the server does when an edge asks: one route of many has changed, or nothing has. */
+/** The server's work when an edge asks for the state: one route of many has changed, or nothing has. */
 export async function measureState(servers: FullServers, { rounds }: Effort): Promise<Measured[]> {
   const [heavy, light] = [await asEdge(servers.heavy), await asEdge(servers.light)]
   const times = Math.ceil(rounds / 2)
@@ -21,7 +21,7 @@ async function asEdge({ server, client, service }: FullServer) {
   const headers = { authorization: `Bearer ${edgeToken(server.context.config.paths)}` }
   let { hashes } = await fetchState(server)
   let port = 9000
-  /** Leaves the answer as text: parsing it is the edge's work. */
+  /** Leaves the answer as text: parsing is the edge's work. */
   const ask = async (hasRoutes: boolean) => {
     const { body } = await server.call({
       method: 'POST',
@@ -41,7 +41,7 @@ async function asEdge({ server, client, service }: FullServer) {
   }
   const nothingChanged: Work = {
     async prepare() {
-      // Only what differs: what is left of a whole state would be cleared away while it is measured.
+      // Only the difference: the garbage of a whole state would be collected during the measurement.
       hashes = (await fetchState(server, hashes)).hashes
     },
     run: () => ask(false),

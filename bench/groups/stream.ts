@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { PeerFigures } from '@postern/contract/edge'
+import type { PeerFigures } from '@postern/contract/edge/edge-messages'
 import { signIn } from '@postern/testkit/api'
 import { connectEdgeClient, type EdgeClient } from '@postern/testkit/edge-client'
 import { TEST_ADMIN } from '@postern/testkit/server'
@@ -9,7 +9,7 @@ import { compareCosts, type Work } from '../measure.ts'
 import type { Effort } from '../sizes.ts'
 import type { FullServer, FullServers } from './full-servers.ts'
 
-/** Longer than the server's pause between two messages of a stream: the next one then comes at once. */
+/** Longer than the server's pause between two messages of a stream, so that the next one comes at once. */
 const QUIET_MS = 300
 
 const PAGES = {
@@ -21,7 +21,7 @@ const PAGES = {
   'stream: figures of all nodes': { path: '/api/nodes/stream?limit=10', all: true },
 } as const
 
-/** From what an edge says of its nodes to the page of nodes that a person looks at. */
+/** From an edge's message about its nodes to the page of nodes that a person looks at. */
 export async function measureStream(servers: FullServers, { messages }: Effort): Promise<Measured[]> {
   const [heavy, light] = [await openEdge(servers.heavy), await openEdge(servers.light)]
   const measured: Measured[] = []

@@ -9,16 +9,18 @@ import type { Effort } from '../sizes.ts'
 import type { FullInstallation } from './full-installation.ts'
 
 const PORT = 7000
-/** What is compared is nearly the same, and each round differs by as much. */
+/** More rounds: the two are nearly the same, and rounds differ by as much. */
 const MORE_ROUNDS = 2
 
-/** A download and an upload of as many bytes, in ms for each MB. */
+/** A download and an upload of the same size, in ms per MB. */
 interface Cost {
   clock: number
   processor: number
 }
 
-/** A visitor's transfers through a TCP service, against those of the server's host straight through the tunnel. */
+/**
+ * A visitor's transfers through a TCP service, compared with those of the server's host straight through the tunnel.
+ */
 export async function measureTransfers(full: FullInstallation, effort: Effort): Promise<Measured[]> {
   const { lab, installation, node } = full
   const program = await startTransferServer(lab.site, `${installation.dataDir}/transfer`, PORT)
@@ -58,7 +60,7 @@ async function costOf({ lab }: FullInstallation, from: Host, to: string, port: n
   return { clock: clock / megabytes, processor: processor / megabytes }
 }
 
-/** What all programs there have used, in ms; the one that asked, and others, may have ended by now. */
+/** The processor time of all programs there, in ms, also of those that have ended by now. */
 async function processorOf(...hosts: Host[]): Promise<number> {
   const pids = await Promise.all(hosts.map((host) => host.listPids()))
   const running = pids.flat().filter((pid) => existsSync(`/proc/${pid}/stat`))

@@ -5,9 +5,10 @@ import { until } from '@postern/testkit/until'
 import * as z from 'zod/mini'
 
 /**
- * Runs on the visitor's host: publishes a route, asks for it until its program answers, moves it to another path and
- * asks there, removes it, and asks until it is gone; again and again. Reads what to do as JSON on its standard input
- * and prints the times in ms as JSON. The API is reached through the server's socket, which is a file and so not bound to a host.
+ * Runs on the visitor's host, repeatedly: publishes a route, requests it until its program answers, moves it to
+ * another path and requests that, removes it, and requests it until it is gone. Reads its order as JSON from standard
+ * input and prints the times in ms as JSON. It reaches the API through the server's socket, which is a file and so
+ * not bound to a host.
  */
 const Order = z.object({
   socketPath: z.string(),

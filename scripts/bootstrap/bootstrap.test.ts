@@ -11,7 +11,7 @@ const dir = tempDir()
 
 const lock = (packages: object) => ({ packages: { '': {}, 'apps/edge': {}, ...packages } })
 
-test('npm packages are there when each has the version of the lock file', () => {
+test('npm packages are installed when each has the version of the lock file', () => {
   const wanted = lock({ 'node_modules/a': { version: '1.0.0' } })
   expect(isInstalled(wanted, { packages: { 'node_modules/a': { version: '1.0.0' } } })).toBe(true)
   expect(isInstalled(wanted, { packages: { 'node_modules/a': { version: '1.0.1' } } })).toBe(false)
@@ -28,12 +28,12 @@ test('a new package of this repository is installed too', () => {
   expect(found).toEqual(['node_modules/x', 'node_modules/x'])
 })
 
-test('a package for another system need not be there', () => {
+test('a package for another system may be missing', () => {
   const wanted = lock({ 'node_modules/a-darwin': { version: '1.0.0', optional: true } })
   expect(isInstalled(wanted, { packages: {} })).toBe(true)
 })
 
-test('the Node for this processor must be there, though npm may leave it out', () => {
+test('the Node for this processor is required, though npm may leave it out', () => {
   const name = `node_modules/node-linux-${process.arch}`
   const wanted = lock({ [name]: { version: '1.0.1', optional: true } })
   expect(isInstalled(wanted, { packages: {} })).toBe(false)
@@ -63,7 +63,7 @@ test('the reason of a failure is the last line that names one', () => {
   expect(reasonIn('')).toBe('no output')
 })
 
-test('a program that the kernel kills ran out of memory, and one that we end took too long', async () => {
+test('a program killed by the kernel ran out of memory, and one that we end took too long', async () => {
   const killed = await attempt('sh', ['-c', 'echo working; kill -KILL $$'], { seconds: 20 })
   expect(reasonIn(killed ?? '')).toContain('memory ran out')
   const slow = await attempt('sleep', ['60'], { seconds: 0.2 })

@@ -6,7 +6,7 @@ import { ROOT, say, step } from './step.mjs'
 /** Part of every bundle. */
 const OWN = ['packages', 'scripts/lib/bundle.ts', 'package-lock.json']
 
-/** What to build, from which sources, and the file that shows that it exists. */
+/** What to build, from which sources, and the file whose presence shows that it was built. */
 const BUILDS = [
   {
     name: 'console',
@@ -42,7 +42,7 @@ const BUILDS = [
 
 const NOT_A_SOURCE = /^(dist|node_modules)$|\.test\.tsx?$/
 
-/** All files below a path, in one order on every machine. */
+/** All files below a path, in the same order on every machine. */
 function filesBelow(root, path) {
   if (statSync(join(root, path)).isFile()) return [path]
   return readdirSync(join(root, path), { withFileTypes: true })
@@ -71,9 +71,9 @@ export async function buildWhatIsStale() {
     const built = existsSync(stamp) ? readFileSync(stamp, 'utf8') : ''
     if (built === hash && existsSync(join(ROOT, build.result))) continue
     say(`Building the ${build.name} …`)
-    await step(`Building the ${build.name}`, join(ROOT, 'node_modules/.bin/node'), build.args, {
-      seconds: 120,
-    })
+    // Vitest sets `test`, which would build React's development version.
+    const options = { seconds: 120, env: { NODE_ENV: 'production' } }
+    await step(`Building the ${build.name}`, join(ROOT, 'node_modules/.bin/node'), build.args, options)
     writeFileSync(stamp, hash)
   }
 }

@@ -25,7 +25,7 @@ export function handOver(script, args, more = {}) {
   })
 }
 
-/** From now on this process only waits, perhaps for months, so it frees what it needed to look at the sources. */
+/** From now on this process only waits, perhaps for months, so it frees the memory that hashing the sources took. */
 function giveMemoryBack() {
   setFlagsFromString('--expose-gc')
   runInNewContext('gc')()

@@ -14,7 +14,7 @@ export const NODE_SUMS = {
   arm64: '71b004f18a82f3ea8f26109798564a12e5e4c7989a4c35b93851830b5815dd03',
 }
 
-/** A link of npm's, into the package for this processor. */
+/** npm's link into the package for this processor. */
 export const OWN_NODE = join(ROOT, 'node_modules/.bin/node')
 const CHECKED = join(ROOT, '.postern', 'node-checked')
 
@@ -31,9 +31,12 @@ export async function checkNode(file, processor) {
     )
 }
 
-/** Before the Node that npm installed runs for the first time. Only root could change it later without a new ctime. */
+/**
+ * Runs before the Node that npm installed is started for the first time. Later, only root could change it without a
+ * new ctime.
+ */
 export async function checkOwnNode(file = OWN_NODE, stamp = CHECKED) {
-  // npm goes on without an optional package that it cannot get, or whose sum is not that of package-lock.json.
+  // npm continues without an optional package that it cannot get, or whose checksum differs from package-lock.json.
   if (!existsSync(file))
     throw new StepError(
       `npm installed no Node.js ${NODE_VERSION}: there is one for Linux on x64 and arm64, and npm leaves it out where its sum is not that of package-lock.json`,

@@ -23,7 +23,7 @@ function readJson(path) {
   return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined
 }
 
-/** Installs what is missing. The Node that comes with it has been checked when this returns. */
+/** Installs what is missing. When this returns, the Node that came with it has been checked. */
 export async function installNpmPackages() {
   await installMissing()
   await checkOwnNode()

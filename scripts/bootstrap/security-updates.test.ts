@@ -17,7 +17,7 @@ Inst wireguard-go [0.0.1] (0.0.2 Ubuntu:24.04/noble-updates, Ubuntu:24.04/noble-
 Conf haproxy (2.6.12-1+deb12u4 Debian-Security:12/oldstable-security [amd64])
 `
 
-test('what a security suite has newer is named with both versions and the command', () => {
+test('a newer version in a security suite is named with both versions and the command', () => {
   const updates = parseSecurityUpdates(SIMULATION)
   expect(updates.map(({ name }) => name)).toEqual(['haproxy', 'wireguard-go'])
   expect(describeSecurityUpdates(updates)).toBe(
@@ -26,7 +26,7 @@ test('what a security suite has newer is named with both versions and the comman
   )
 })
 
-test('nothing is said when nothing waits', () => {
+test('nothing is reported when nothing waits', () => {
   expect(describeSecurityUpdates(parseSecurityUpdates('0 upgraded, 0 newly installed'))).toBeUndefined()
 })
 

@@ -44,7 +44,7 @@ export function attempt(program, args, { seconds, env = {}, cwd = ROOT }) {
   })
 }
 
-/** Not through a link, by which another user could have root empty any file. */
+/** Never through a link: another user could use one to make root empty any file. */
 function openLog() {
   const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants
   try {
@@ -64,7 +64,7 @@ export function reasonOfSignal(signal, seconds) {
   return `failed: ${signal} ended it`
 }
 
-/** Like attempt, but a failure is an error that says which step, why, and where the rest is. */
+/** Like attempt, but a failure throws an error that says which step failed, why, and where the full log is. */
 export async function step(what, program, args, options) {
   const failure = await attempt(program, args, options)
   if (failure !== undefined)

@@ -2,10 +2,15 @@ import { accessSync, constants, existsSync, readdirSync, readFileSync, statSync 
 import { join } from 'node:path'
 import { couldHaveOwnHaproxy, hasOwnHaproxy, keepHaproxyNew, provideHaproxy } from './haproxy/provide.mjs'
 import { withoutStartingServices } from './quiet-services.mjs'
-import { describeSecurityUpdates, findSecurityUpdates, refreshPackageLists } from './security-updates.mjs'
+import {
+  describeSecurityUpdates,
+  findSecurityUpdates,
+  noteSecurityUpdates,
+  refreshPackageLists,
+} from './security-updates.mjs'
 import { attempt, reasonIn, StepError, say } from './step.mjs'
 
-/** For each set, programs, or files of libraries, and the Debian packages that provide them. */
+/** For each set: programs or library files, and the Debian packages that provide them. */
 const SETS = {
   runtime: {
     wg: 'wireguard-tools',
@@ -26,18 +31,22 @@ const SETS = {
   bench: { wrk: 'wrk', nginx: 'nginx', pebble: 'pebble', dnsmasq: 'dnsmasq-base', curl: 'curl' },
   test: {
     chromium: 'chromium',
+    'chromium-headless-shell': 'chromium-headless-shell',
     git: 'git',
     apache2: 'apache2-bin',
     certutil: 'libnss3-tools',
     curl: 'curl',
     openssl: 'openssl',
     gpg: 'gpg',
+    jq: 'jq',
     pgrep: 'procps',
     capsh: 'libcap2-bin',
     'systemd-analyze': 'systemd',
     'redis-server': 'redis-server',
     psql: 'postgresql',
     pebble: 'pebble',
+    prometheus: 'prometheus',
+    promtool: 'prometheus',
     sshd: 'openssh-server',
     ssh: 'openssh-client',
   },
@@ -48,13 +57,13 @@ const SETS = {
     debootstrap: 'debootstrap',
     go: 'golang-go',
     lintian: 'lintian',
-    // What renders a Helm chart has these functions and this writer.
+    // The functions and the YAML writer that render a Helm chart.
     '/usr/share/gocode/src/github.com/Masterminds/sprig': 'golang-github-masterminds-sprig-dev',
     '/usr/share/gocode/src/github.com/ghodss/yaml': 'golang-github-ghodss-yaml-dev',
   },
 }
 
-/** Packages whose programs Debian would start, and the services that they are. */
+/** Packages whose programs Debian would start, and their services. */
 const SERVICES = {
   haproxy: 'haproxy',
   mosquitto: 'mosquitto',
@@ -62,6 +71,7 @@ const SERVICES = {
   nginx: 'nginx',
   'openssh-server': 'ssh',
   postgresql: 'postgresql',
+  prometheus: 'prometheus',
   'prometheus-node-exporter': 'prometheus-node-exporter',
   'redis-server': 'redis-server',
 }
@@ -107,7 +117,7 @@ async function missingPackages(sets) {
     await refreshPackageLists(APT)
     if (await couldHaveOwnHaproxy(APT)) packages.push('haproxy')
   }
-  // The Node of this repository is linked against it, and a minimal Debian has none.
+  // This repository's Node is linked against it, and a minimal Debian lacks it.
   if (!hasLibrary('libatomic.so.1')) packages.push('libatomic1')
   return packages
 }
@@ -121,7 +131,7 @@ const APT = { DEBIAN_FRONTEND: 'noninteractive', PATH }
 
 async function aptInstall(packages) {
   const args = ['-o', 'DPkg::Lock::Timeout=60', '-o', 'Acquire::Retries=2', 'install', '-y']
-  // Old lists name versions with known holes, or ones that no mirror has any more.
+  // Old lists name vulnerable versions, or ones that mirrors have removed.
   const update = await refreshPackageLists(APT)
   const failure = await attempt('apt-get', [...args, '--no-install-recommends', ...packages], {
     seconds: 300,
@@ -138,17 +148,30 @@ function mayUseApt() {
   return process.platform === 'linux' && process.getuid() === 0 && isDebian()
 }
 
-/** Fetches a newer HAProxy where it is ours to do so. @returns its version when one has come */
+/**
+ * While Postern runs: looks for security updates, and fetches a newer HAProxy where that is our job.
+ * @returns its version when one was fetched
+ */
 export async function updateHaproxy() {
-  return mayUseApt() ? await keepHaproxyNew(APT) : undefined
+  if (!mayUseApt()) return undefined
+  try {
+    return await keepHaproxyNew(APT)
+  } finally {
+    await lookForSecurityUpdates()
+  }
 }
 
-/** Says which security updates wait. It installs none: the machine's owner may have reasons to wait. */
-export async function sayWhichUpdatesWait() {
-  if (!mayUseApt()) return
+async function lookForSecurityUpdates() {
   await refreshPackageLists(APT)
   const updates = await findSecurityUpdates(APT)
-  const line = describeSecurityUpdates(updates)
+  if (updates) noteSecurityUpdates(updates)
+  return updates ?? []
+}
+
+/** Reports waiting security updates. It installs none: the machine's owner may have reasons to wait. */
+export async function sayWhichUpdatesWait() {
+  if (!mayUseApt()) return
+  const line = describeSecurityUpdates(await lookForSecurityUpdates())
   if (line) say(line)
 }
 

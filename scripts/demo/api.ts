@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Endpoint, pathOf } from '@postern/contract/endpoint'
-import { endpoints } from '@postern/contract/endpoints'
+import { type Endpoint, pathOf } from '@postern/contract/endpoints/endpoint'
+import { endpoints } from '@postern/contract/endpoints/endpoints'
 import type {
   HttpService,
   HttpServiceFormInput,
   Service,
   TcpService,
   TcpServiceFormInput,
-} from '@postern/contract/services'
+} from '@postern/contract/services/services'
 
 /** The API of the demonstration's installation, as the console uses it. */
 export interface Api {

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createExec, must, run } from '@postern/host/exec'
+import { createExec, must, run } from '@postern/host/processes/exec'
 
 /**
- * The private site: a network namespace with one cable to this machine, which nothing else reaches. The addresses are
- * from the range reserved for examples.
+ * The private site: a network namespace with one cable to this machine, unreachable from anywhere else. The addresses
+ * are from the range reserved for examples.
  */
 const NAMESPACE = 'postern-demo'
 const CABLE = { here: 'postern-demo-h', there: 'postern-demo-s' }

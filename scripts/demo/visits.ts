@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { run } from '@postern/host/exec'
+import { run } from '@postern/host/processes/exec'
 
 /** A command line that shows a published service, and what its answer must hold. */
 export interface Visit {
@@ -9,7 +9,7 @@ export interface Visit {
   expected: RegExp
 }
 
-/** Where the demonstration's services are. */
+/** The addresses of the demonstration's services. */
 export interface Published {
   httpsPort: number
   domains: { metrics: string; mqtt: string }
@@ -60,11 +60,11 @@ export function renderVisit({ title, program, args }: Visit): string {
   return `  # ${title}\n  ${program} ${words.join(' ')}\n`
 }
 
-/** @returns undefined when the right answer comes within some seconds, else the start of what came instead */
+/** @returns undefined when the right answer arrives within some seconds, else the start of what arrived instead */
 export async function findFault({ program, args, expected }: Visit): Promise<string | undefined> {
   const deadline = performance.now() + 10_000
   for (;;) {
-    // curl ends an upgraded connection with its time limit, so the answer counts, not the exit code.
+    // curl runs into its time limit on an upgraded connection, so the answer counts, not the exit code.
     const { stdout, stderr } = await run(program, args, { timeoutMs: 15_000 })
     if (expected.test(stdout)) return undefined
     if (performance.now() > deadline) return `${stdout}${stderr}`.trim().slice(0, 200) || 'no answer'

@@ -1,20 +1,20 @@
-import type { DataPlane } from '@postern/contract/edge'
+import type { DataPlane } from '@postern/contract/edge/edge'
 import { installationPaths } from '@postern/contract/installation'
-import type { Settings } from '@postern/contract/settings'
+import type { Settings } from '@postern/contract/settings/settings'
 import { printable } from './command.ts'
 
 export interface Banner {
   version: string
   publicUrl: string
-  /** Where this machine has console and data; absent in a container, where neither is a place of the machine. */
+  /** Where this machine has console and data; absent in a container, where neither is on the machine. */
   here?: { console: string; dataDir: string } | undefined
   /** Only on the first start, and only when no password was given. */
   generatedAdmin?: { username: string; password: string } | undefined
-  /** Why no edge runs here; absent when one does. */
+  /** Why no edge runs here; absent when one runs. */
   obstacle?: string | undefined
 }
 
-/** The console on this machine: its port, or where another program holds that, the socket that only root opens. */
+/** The console on this machine: its port or, where another program holds that, the socket that only root can open. */
 export function consoleHere(
   { POSTERN_CONSOLE_PORT, POSTERN_DATA_DIR }: Settings,
   isPortFree: boolean,

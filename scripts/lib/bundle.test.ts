@@ -13,7 +13,7 @@ async function runBundled(source: string, ...flags: string[]) {
   return spawnSync(process.execPath, [...flags, join(dir, 'dist/main.mjs')], { encoding: 'utf8' })
 }
 
-test('every letter stays what it was, in a file that V8 keeps in one byte each', async () => {
+test('every character stays the same, in a file that V8 keeps at one byte per character', async () => {
   const { stdout } = await runBundled(
     'const ümlaut: string = "…"; console.log(ümlaut, `→ 😀`, /^[–😀]$/u.test("😀"), /é/.test("é"))',
   )
@@ -29,7 +29,7 @@ test('a stack names the functions, and with the map the lines of the sources too
   )
 })
 
-test('HTTP does not bring along what is behind fetch', async () => {
+test('HTTP does not load what is behind fetch', async () => {
   const source = "import { request } from 'node:http'\nimport * as all from 'http'\n"
   const loaded = "process.moduleLoadList.filter((name) => name.includes('undici')).length"
   const { stdout } = await runBundled(

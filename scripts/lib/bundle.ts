@@ -3,17 +3,15 @@ import { type OutputOptions, type Plugin, type RolldownOptions, rolldown } from 
 export interface Bundle {
   /** The program's first file. */
   input: string
-  /** The one file that it becomes. */
+  /** The file that it is bundled into. */
   file: string
-  /** The target to compile for, and what replaces names. */
+  /** The target to compile for, and replacements for names. */
   transform: RolldownOptions['transform']
   plugins?: Plugin[]
   output?: OutputOptions
 }
 
-/**
- * Bundles a program with all its imports into one file. Names stay as written, so a stack trace says where it was.
- */
+/** Bundles a program with all its imports into one file. Names stay as written, so stack traces stay readable. */
 export async function writeBundle({ input, file, transform, plugins = [], output }: Bundle): Promise<void> {
   const bundle = await rolldown({ input, platform: 'node', plugins, ...(transform && { transform }) })
   await bundle.write({ file, format: 'esm', codeSplitting: false, ...output })
@@ -40,7 +38,7 @@ const HTTP_BY_REQUIRE: Plugin = {
   load: (id) => (id === HTTP ? "module.exports = require('node:http')" : undefined),
 }
 
-/** One character beyond Latin 1 makes V8 use two bytes for every character of the program while it runs. */
+/** A single character beyond Latin 1 makes V8 use two bytes for every character of the running program. */
 const IN_ONE_BYTE: Plugin = {
   name: 'in-one-byte',
   generateBundle(_options, files) {

@@ -7,7 +7,7 @@ afterEach(() => {
   process.exitCode = undefined
 })
 
-test('what an error quotes, like the name of another program, tells the terminal nothing', async () => {
+test('what an error quotes, like the name of another program, cannot control the terminal', async () => {
   const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
   await runCommand(() =>
     Promise.reject(

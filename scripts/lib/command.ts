@@ -1,6 +1,6 @@
-import { SettingsError } from '@postern/contract/settings'
-import { type RunOptions, run } from '@postern/host/exec'
+import { SettingsError } from '@postern/contract/settings/settings'
 import { exitCodeOf, UsageError } from '@postern/host/flags'
+import { type RunOptions, run } from '@postern/host/processes/exec'
 
 /** Why a command cannot do its work. `message` is one line that says what to do. */
 export class CommandError extends Error {
@@ -8,8 +8,8 @@ export class CommandError extends Error {
 }
 
 /**
- * Runs a command with its arguments and sets the exit code. What a person can act on becomes one line, anything else
- * a stack.
+ * Runs a command with its arguments and sets the exit code. An error that a person can act on is printed as one line,
+ * any other as a stack.
  */
 export async function runCommand(command: (args: readonly string[]) => Promise<number>): Promise<void> {
   try {
@@ -26,7 +26,7 @@ function describeError(error: unknown): string {
   return isForPeople ? printable(error.message) : (error.stack ?? error.message)
 }
 
-/** Text from another program or a visitor, without anything a terminal would act on. */
+/** Text from another program or a visitor, without anything that a terminal would interpret. */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]/gu, ' ')
 }
@@ -38,7 +38,10 @@ export function untilSignal(): Promise<void> {
   })
 }
 
-/** Runs a program that is given as one argv. @returns how it ended and what it printed */
+/**
+ * Runs a program, given as one argv.
+ * @returns how it ended and what it printed
+ */
 export function runArgv([program = '', ...args]: readonly string[], options?: RunOptions) {
   return run(program, args, options)
 }

@@ -3,9 +3,9 @@ import { get } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { type InstallationPaths, installationPaths } from '@postern/contract/installation'
-import { parseSettings, type Settings } from '@postern/contract/settings'
+import { parseSettings, type Settings } from '@postern/contract/settings/settings'
 import { messageOf } from '@postern/host/errors'
-import { publicUrl, readConfig } from '../../apps/server/src/config.ts'
+import { readConfig } from '../../apps/server/src/config.ts'
 import { observeNetwork } from '../../apps/server/src/network.ts'
 import { renderBanner, renderDataPlane } from './banner.ts'
 import { CommandError } from './command.ts'
@@ -13,8 +13,8 @@ import { makeEdgeToken } from './data-dir.ts'
 import { type Environment, ROOT } from './environment.ts'
 import { type Installation, storeFirstPassword } from './installation.ts'
 import { observeMachine } from './machine.ts'
-import type { Program } from './program.ts'
-import { parseEdgeReady, parseServerReady, type Say, startEdge, startServer } from './programs.ts'
+import type { Program } from './programs/program.ts'
+import { parseEdgeReady, parseServerReady, type Say, startEdge, startServer } from './programs/programs.ts'
 
 /** The halves of an installation, each in a container of its own (0042). */
 export type Role = 'server' | 'edge'
@@ -45,7 +45,7 @@ export async function runRole(role: Role, environment: Environment, until: Promi
   }
 }
 
-/** Nobody is made and nothing changes hands here: the image has the users, and each half its own volume. */
+/** Creates no users and changes no owners: the image has the users, and each half its own volume. */
 export function describe(environment: Environment): Installation {
   const settings = parseSettings(environment)
   const paths = installationPaths(settings.POSTERN_DATA_DIR)
@@ -72,7 +72,10 @@ async function beginEdge(installation: Installation, { warn }: Voices): Promise<
   return startEdge(installation, warn)
 }
 
-/** What the edge shows to the server is where both may look: `edge.token` of the data directory is a link to it. */
+/**
+ * The token that the edge shows to the server is where both may read it: `edge.token` of the data directory is a link
+ * to it.
+ */
 async function makeSharedToken({ runDir }: InstallationPaths): Promise<void> {
   const uid = process.getuid?.() ?? 0
   await makeEdgeToken(join(runDir, 'edge.token'), { uid, gid: process.getgid?.() ?? 0 })
@@ -84,7 +87,7 @@ function assertWritable(path: string): void {
   } catch {
     const owner = `${process.getuid?.()}:${process.getgid?.()}`
     throw new CommandError(
-      `${path} cannot be written: leave it to a volume of Docker's own, or give the directory behind it to ${owner} by chown`,
+      `${path} cannot be written: leave it to a volume of Docker's own, or chown the directory behind it to ${owner}`,
     )
   }
 }
@@ -95,14 +98,17 @@ async function tellReady(role: Role, program: Program, { environment }: Installa
   })
   if (role === 'edge') return say(renderDataPlane(parseEdgeReady(message)))
   const config = readConfig(observeNetwork(), environment, ROOT)
-  const { generatedAdmin } = parseServerReady(message)
-  say(renderBanner({ version: config.version, publicUrl: publicUrl(config), generatedAdmin }))
+  const { generatedAdmin, publicUrl } = parseServerReady(message)
+  say(renderBanner({ version: config.version, publicUrl, generatedAdmin }))
 }
 
 /** How long an answer may take, in ms. */
 const PATIENCE = 4000
 
-/** @returns that it is well. @throws CommandError that says what is not */
+/**
+ * @returns a line that says that it works.
+ * @throws CommandError that says what does not
+ */
 export async function checkHealth(role: Role, environment: Environment): Promise<string> {
   const settings = parseSettings(environment)
   const paths = installationPaths(settings.POSTERN_DATA_DIR)
@@ -116,7 +122,7 @@ async function checkServer({ serverSocket }: InstallationPaths): Promise<void> {
   if (status !== 200) throw new CommandError(`the server answers ${status}`)
 }
 
-/** The edge itself, and HAProxy, which has an answer to every request. */
+/** The edge itself, and HAProxy, which answers every request. */
 async function checkEdge({ edgeDir }: InstallationPaths, { POSTERN_HTTP_PORT }: Settings): Promise<void> {
   if (!(await hangsUp(`${edgeDir}/edge.sock`))) throw new CommandError('the edge does not answer')
   await statusOf({ host: '127.0.0.1', port: POSTERN_HTTP_PORT }, 'HAProxy')
@@ -133,7 +139,7 @@ function statusOf(where: { socketPath: string; path: string } | { host: string; 
   })
 }
 
-/** An edge ends each connection to its socket at once. The kernel alone, for an edge that is stuck, does not. */
+/** An edge ends each connection to its socket at once; when the edge is stuck, the kernel only accepts it. */
 function hangsUp(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path)

@@ -8,7 +8,7 @@ import { prepareDataDir, removeEdgeToken } from './data-dir.ts'
 const outer = tempDir()
 const modeOf = (path: string) => (statSync(path).mode & 0o7777).toString(8)
 
-test('everything is closed to others, and a second time changes nothing', async () => {
+test('everything is closed to others, and a second run changes nothing', async () => {
   const dataDir = join(outer, 'deep/postern')
   const paths = installationPaths(dataDir)
   await prepareDataDir(dataDir)
@@ -24,7 +24,7 @@ test('everything is closed to others, and a second time changes nothing', async 
   expect(modeOf(paths.serverDir)).toBe('700')
 })
 
-test('a directory that everyone may write to is refused and left alone', async () => {
+test('a world-writable directory is refused and left alone', async () => {
   const open = join(outer, 'open')
   await prepareDataDir(open)
   chmodSync(open, 0o777)
@@ -32,11 +32,11 @@ test('a directory that everyone may write to is refused and left alone', async (
   expect(modeOf(open)).toBe('777')
 })
 
-test('a place where nothing can be made is one clear line', async () => {
+test('a place where nothing can be created is reported in one clear line', async () => {
   await expect(prepareDataDir('/proc/postern')).rejects.toThrow(/^cannot create \/proc\/postern: /)
 })
 
-test('the token of the edge goes from where it is, also behind a link that stays', async () => {
+test("the edge's token is removed, also behind a link, which stays", async () => {
   const dir = tempDir()
   const [file, link] = [join(dir, 'real'), join(dir, 'link')]
   writeFileSync(file, 'token')

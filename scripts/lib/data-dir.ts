@@ -24,7 +24,7 @@ import { asUser, type Identities, type Identity } from './users.ts'
 const ROOT: Identity = { uid: 0, gid: 0 }
 
 /**
- * Makes the data directory as installation.ts describes it. What is right already stays untouched.
+ * Makes the data directory as installation.ts describes it. What is already right stays untouched.
  * @param identities absent without root: everything then belongs to the user who starts Postern
  */
 export async function prepareDataDir(dataDir: string, identities?: Identities): Promise<void> {
@@ -32,12 +32,12 @@ export async function prepareDataDir(dataDir: string, identities?: Identities): 
   makeOuter(dataDir)
   if (identities) await openTo(identities.server, dataDir)
   makeDirectory(paths.serverDir, 0o700, identities?.server)
-  // Set-group-id, so that the server's socket gets HAProxy's group, which the server does not belong to.
+  // Set-group-ID, so that the server's socket gets HAProxy's group, which the server does not belong to.
   const runOwner = identities && { uid: identities.server.uid, gid: identities.proxy.gid }
   makeDirectory(paths.runDir, runOwner ? 0o2750 : 0o750, runOwner)
   makeDirectory(paths.edgeDir, 0o700, identities && ROOT)
   if (identities) {
-    // The edge manages what is in it, but confined by its unit it could not make the directory itself.
+    // The edge manages its contents but, confined by its unit, cannot create the directory itself.
     makeDirectory(paths.lanesDir, 0o710, { uid: 0, gid: identities.proxy.gid })
     makeDirectory(paths.programDir, 0o755, ROOT)
   }
@@ -52,7 +52,7 @@ function makeOuter(dataDir: string): void {
   }
   const { uid, gid, mode } = statSync(dataDir)
   const isMine = uid === (process.getuid?.() ?? uid)
-  // Many users have a private group, which may write to everything they make.
+  // Many users have a private group, which may write to everything they create.
   const isOthersToo = mode & 0o002 || (mode & 0o020 && gid !== (process.getgid?.() ?? gid))
   if (!isMine || isOthersToo)
     throw new CommandError(
@@ -61,8 +61,8 @@ function makeOuter(dataDir: string): void {
 }
 
 /**
- * Lets the server's user through to its own directories. A closed directory of root with nothing but ours in it is
- * opened: one that was made for Postern with other rights, or by a strict umask.
+ * Lets the server's user through to its own directories. Opens a closed directory of root's that holds only ours: one
+ * that was made for Postern with other permissions, or under a strict umask.
  */
 async function openTo(user: Identity, dataDir: string): Promise<void> {
   const canEnter = async (path: string) => (await runArgv([...asUser(user), 'test', '-x', path])).code === 0
@@ -79,7 +79,7 @@ const cannotEnter = (path: string) =>
     `the server's user cannot enter ${path}: run chmod o+x ${path}, or set POSTERN_DATA_DIR to another directory`,
   )
 
-/** A user who may rename a directory above could make root write into, and HAProxy start from, another one. */
+/** A user who may rename a directory above could make root write to another one, and HAProxy start from it. */
 function assertNobodySwaps(dataDir: string): void {
   if (process.getuid?.() !== 0) return
   const above = listAbove(dataDir).filter((path) => existsSync(path))
@@ -87,7 +87,7 @@ function assertNobodySwaps(dataDir: string): void {
   for (const path of new Set([...above, real, ...listAbove(real)])) {
     if (path === dataDir) continue
     const { uid, gid, mode } = statSync(path)
-    // In a sticky directory like /tmp users can rename only what is theirs.
+    // In a sticky directory like /tmp, users can rename only their own files.
     const isOthersToo = (mode & 0o002 || (mode & 0o020 && gid !== 0)) && !(mode & 0o1000)
     if (uid !== 0 || isOthersToo)
       throw new CommandError(
@@ -116,7 +116,7 @@ function makeDirectory(path: string, mode: number, owner?: Identity): void {
   })
 }
 
-/** The edge's token for the server. Made once; only root and the server can read it. */
+/** The edge's token for the server. Created once; only root and the server can read it. */
 export async function makeEdgeToken(path: string, owner?: Identity): Promise<void> {
   try {
     if (!existsSync(path)) await writeAtomic(path, `${randomBytes(32).toString('base64url')}\n`, 0o600)
@@ -127,7 +127,7 @@ export async function makeEdgeToken(path: string, owner?: Identity): Promise<voi
   }
 }
 
-/** The next start makes another one. In a container it is a link, in a directory that nobody can write to. */
+/** The next start creates another one. In a container it is a link, in a directory that nobody can write to. */
 export function removeEdgeToken(path: string): void {
   if (existsSync(path)) rmSync(realpathSync(path))
 }
@@ -143,15 +143,15 @@ function tryTo(what: string, action: () => void): void {
 const cannot = (what: string, error: unknown) => new CommandError(`cannot ${what}: ${messageOf(error)}`)
 
 /**
- * Gives a directory to a user. One from a backup, or from a start without root, with everything in it. In a directory
- * that is already the user's it touches nothing: the user may have put links to root's files there.
+ * Gives a directory to a user; one from a backup, or from a start without root, with everything in it. Touches
+ * nothing in a directory that already belongs to the user, who may have put links to root's files there.
  * @throws CommandError for a file that also has a name elsewhere
  */
 function giveDirectory(path: string, owner: Identity): void {
   const { uid, gid } = statSync(path)
   if (uid === owner.uid && gid === owner.gid) return
   if (uid !== owner.uid) {
-    // From here on no other user can enter.
+    // From here on, no other user can enter.
     chownSync(path, 0, 0)
     chmodSync(path, 0o700)
     giveContents(path, owner)
@@ -159,7 +159,7 @@ function giveDirectory(path: string, owner: Identity): void {
   chownSync(path, owner.uid, owner.gid)
 }
 
-/** Each step starts from an open directory, so swapping one for a link meanwhile has no effect. */
+/** Each step starts from an open directory, so replacing one with a link meanwhile has no effect. */
 function giveContents(path: string, owner: Identity, flags = 0): void {
   const directory = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | flags)
   try {

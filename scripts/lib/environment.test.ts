@@ -4,7 +4,7 @@ import { environmentOf, readSettings } from './environment.ts'
 const root = { isRoot: true, isLinux: true, missingCapabilities: [] }
 const person = { ...root, isRoot: false }
 
-test('without root the data directory is below the home', () => {
+test('without root the data directory is below the home directory', () => {
   expect(readSettings({}, root).POSTERN_DATA_DIR).toBe('/var/lib/postern')
   expect(readSettings({}, person).POSTERN_DATA_DIR).toMatch(/\/\.local\/share\/postern$/)
   expect(readSettings({ POSTERN_DATA_DIR: '/srv/p' }, person).POSTERN_DATA_DIR).toBe('/srv/p')

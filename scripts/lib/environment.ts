@@ -1,6 +1,6 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { EDGE_SETTINGS, parseSettings, type Settings } from '@postern/contract/settings'
+import { EDGE_SETTINGS, parseSettings, type Settings } from '@postern/contract/settings/settings'
 import { takeFromEnvironment } from '../bootstrap/own-environment.mjs'
 import type { Machine } from './machine.ts'
 
@@ -26,10 +26,10 @@ function withDataDir(environment: Environment, isRoot: boolean): Environment {
 
 const COMMON = ['PATH', 'TZ', 'SSL_CERT_FILE', 'SSL_CERT_DIR']
 
-/** With one heap for all threads of a program glibc keeps some MB less (0026). */
+/** With one heap for all threads of a program, glibc keeps a few MB less (0026). */
 export const RUN_WITH = { NODE_ENV: 'production', MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '32768' }
 
-/** The part of the environment that one of our programs needs. The admin's password waits in a file instead. */
+/** The part of the environment that one of our programs needs. The admin's password is passed in a file instead. */
 export function environmentOf(
   program: 'server' | 'edge',
   environment: Environment,

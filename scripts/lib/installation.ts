@@ -1,13 +1,13 @@
 import { closeSync, existsSync, fchownSync, openSync, rmSync, writeSync } from 'node:fs'
 import { type InstallationPaths, installationPaths } from '@postern/contract/installation'
-import type { Settings } from '@postern/contract/settings'
+import type { Settings } from '@postern/contract/settings/settings'
 import { CommandError } from './command.ts'
 import { prepareDataDir } from './data-dir.ts'
 import { type Environment, readSettings } from './environment.ts'
 import { findEdgeObstacle, type Machine, observeMachine } from './machine.ts'
 import { ensureUsers, type Identities, type Identity } from './users.ts'
 
-/** An installation on this machine, made ready to be started. */
+/** An installation on this machine, prepared for a start. */
 export interface Installation {
   environment: Environment
   machine: Machine
@@ -40,8 +40,8 @@ export async function prepareInstallation(environment: Environment): Promise<Ins
 }
 
 /**
- * Stores the admin's password where only the server can read it, for the start that creates the account. Writes nothing
- * once there is a database: then that has the password.
+ * Stores the admin's password where only the server can read it, for the start that creates the account. Writes
+ * nothing once there is a database, which then has the password.
  * @param owner absent without root: the file is then this user's
  */
 export function storeFirstPassword(
@@ -50,7 +50,7 @@ export function storeFirstPassword(
   owner?: Identity,
 ): void {
   if (password === null || existsSync(paths.database)) return
-  // Left by a start that did not finish. The new file cannot be a link.
+  // Removes what an unfinished start left, so that the new file cannot be a link.
   rmSync(paths.firstPassword, { force: true })
   const file = openSync(paths.firstPassword, 'wx', 0o600)
   try {

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 
-/** What we may do on this machine. */
+/** What Postern may do on this machine. */
 export interface Machine {
   isRoot: boolean
   isLinux: boolean
@@ -8,7 +8,7 @@ export interface Machine {
   missingCapabilities: string[]
 }
 
-/** The bits of /usr/include/linux/capability.h that starter and edge need. */
+/** The capabilities that starter and edge need, as bits of /usr/include/linux/capability.h. */
 const NEEDED = {
   CAP_CHOWN: 0,
   CAP_SETGID: 6,
@@ -37,7 +37,7 @@ export function listMissingCapabilities(status: string): string[] {
     .map(([name]) => name)
 }
 
-/** Why the edge cannot run here, in words, or undefined when it can. */
+/** Why the edge cannot run here, or undefined when it can. */
 export function findEdgeObstacle({ isLinux, isRoot }: Machine): string | undefined {
   if (!isLinux)
     return 'HAProxy, WireGuard and nftables run on Linux only, so no service is reachable from outside'

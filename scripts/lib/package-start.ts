@@ -2,17 +2,22 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { CommandError } from './command.ts'
 import type { Environment } from './environment.ts'
-import { startUnits } from './start-units.ts'
-import { isSystemdThere, OWN_UNIT_DIR, readUnitSettings, SETTINGS_FILE, UNIT_FILES } from './systemd.ts'
+import { startUnits } from './programs/start-units.ts'
+import {
+  isSystemdThere,
+  OWN_UNIT_DIR,
+  readUnitSettings,
+  SETTINGS_FILE,
+  UNIT_FILES,
+} from './programs/systemd.ts'
 
 /**
- * Starts the units of the package, now and at each boot. The settings are those of the file alone: a person edits it.
- * @param password the admin's, for a first start
+ * Starts the package's units, now and at each boot. Only the settings file counts, which the owner edits.
+ * @param password the admin's, for the first start
  * @throws CommandError
  */
 export async function startPackage(environment: Environment, password: string | undefined): Promise<number> {
-  if (!isSystemdThere())
-    throw new CommandError('systemd does not run here, and the package starts by it only')
+  if (!isSystemdThere()) throw new CommandError('systemd does not run here, and the package needs it')
   const given = Object.keys(environment).find((name) => name.startsWith('POSTERN_'))
   if (given !== undefined)
     throw new CommandError(`put ${given} into ${SETTINGS_FILE}: the units read their settings there only`)

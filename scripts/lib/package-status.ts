@@ -1,4 +1,4 @@
-import { parseSettings } from '@postern/contract/settings'
+import { parseSettings } from '@postern/contract/settings/settings'
 import { publicUrl, readConfig } from '../../apps/server/src/config.ts'
 import { observeNetwork } from '../../apps/server/src/network.ts'
 import { renderDataPlane } from './banner.ts'
@@ -6,17 +6,22 @@ import { CommandError } from './command.ts'
 import { ROOT } from './environment.ts'
 import { observeMachine } from './machine.ts'
 import { readPackageVersion } from './package-version.ts'
-import { parseEdgeReady } from './programs.ts'
-import { isSystemdThere, listActiveUnits, readEdgeStatus, readUnitSettings, UNITS } from './systemd.ts'
+import { parseEdgeReady } from './programs/programs.ts'
+import {
+  isSystemdThere,
+  listActiveUnits,
+  readEdgeStatus,
+  readUnitSettings,
+  UNITS,
+} from './programs/systemd.ts'
 
 /** Shows what runs. @returns 0 when server, edge and data plane work, else 1 */
 export async function showStatus(): Promise<number> {
-  if (!isSystemdThere())
-    throw new CommandError('systemd does not run here, and the package starts by it only')
+  if (!isSystemdThere()) throw new CommandError('systemd does not run here, and the package needs it')
   const active = await listActiveUnits()
   const missing = UNITS.filter((unit) => !active.includes(unit))
-  const said = missing.length === 0 ? await readEdgeStatus() : ''
-  const dataPlane = said === '' ? null : parseEdgeReady(JSON.parse(said))
+  const report = missing.length === 0 ? await readEdgeStatus() : ''
+  const dataPlane = report === '' ? null : parseEdgeReady(JSON.parse(report))
   const lines = [
     `Postern ${readPackageVersion()} ${missing.length === 0 ? 'is running.' : 'is not running.'}`,
   ]

@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram'
 import { createServer } from 'node:net'
-import { parseSettings } from '@postern/contract/settings'
+import { parseSettings } from '@postern/contract/settings/settings'
 import { afterEach, expect, test } from 'vitest'
 import { assertPortsFree, parseInodes } from './ports.ts'
 
@@ -42,7 +42,7 @@ test('free ports pass', async () => {
   expect(await assertPortsFree(await settingsWith({}), true)).toBe(true)
 })
 
-test('a taken console port keeps nothing down, and is told', async () => {
+test('a taken console port stops nothing, and is reported', async () => {
   const settings = { ...(await settingsWith({})), POSTERN_CONSOLE_PORT: await listenTcp('127.0.0.1') }
   expect(await assertPortsFree(settings, true)).toBe(false)
 })

@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram'
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { installationPaths } from '@postern/contract/installation'
-import type { Settings } from '@postern/contract/settings'
+import type { Settings } from '@postern/contract/settings/settings'
 import { CommandError } from './command.ts'
 
 export type Protocol = 'tcp' | 'udp'
@@ -17,7 +17,7 @@ interface PortUse extends Binding {
   setting: string
   /** Whether the holder is this installation's own data plane, which outlives the starter. */
   isOurs: (holder: Holder | undefined) => boolean
-  /** The server starts without it, and takes it once it is free. */
+  /** The server starts without it, and takes it over once it is free. */
   canWait?: boolean
 }
 
@@ -26,7 +26,7 @@ function listPorts(settings: Settings, withEdge: boolean): PortUse[] {
   const { haproxyDir } = installationPaths(settings.POSTERN_DATA_DIR)
   const device = settings.POSTERN_TUNNEL_INTERFACE
   const isOurProxy = (holder?: Holder) => holder?.command.includes(`${haproxyDir}/`) ?? false
-  // The kernel's own WireGuard holds its port without a process.
+  // The kernel's WireGuard holds its port without a process.
   const isOurTunnel = (holder?: Holder) =>
     holder ? holder.command.split(' ').includes(device) : existsSync(`/sys/class/net/${device}`)
   const at = (name: 'CONSOLE' | 'HTTP' | 'HTTPS' | 'TUNNEL', rest: Omit<PortUse, 'setting' | 'port'>) => ({
@@ -51,7 +51,7 @@ function listPorts(settings: Settings, withEdge: boolean): PortUse[] {
 
 /**
  * @returns whether the console's own port is free, too
- * @throws CommandError that names the port, who holds it, and the setting.
+ * @throws CommandError that names the port, its holder, and the setting.
  */
 export async function assertPortsFree(settings: Settings, withEdge: boolean): Promise<boolean> {
   let isConsoleFree = true
@@ -106,7 +106,7 @@ function findUdpError(port: number, address: string): Promise<string | undefined
   })
 }
 
-/** The first free port from `start` on, out of a hundred. */
+/** The first free port of the hundred from `start` on. */
 export async function findFreePort(start: number, protocol: Protocol): Promise<number> {
   for (let port = start; port < start + 100; port++)
     if (!(await findBindError({ port, protocol, address: '0.0.0.0' }))) return port
@@ -155,7 +155,7 @@ function listSockets(pid: string): string[] {
 
 const readOrEmpty = (path: string) => orElse(() => readFileSync(path, 'utf8'), '')
 
-/** Processes and descriptors may go away meanwhile, and /proc or IPv6 may be missing: then nothing is known. */
+/** Processes and descriptors may disappear meanwhile, and /proc or IPv6 may be missing: then nothing is known. */
 function orElse<T>(look: () => T, otherwise: T): T {
   try {
     return look()

@@ -2,24 +2,24 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseAst } from 'rolldown/parseAst'
 
-/** A node of the syntax tree, of which only some kinds matter. */
+/** A node of the syntax tree; only some kinds matter. */
 interface Node {
   type: string
   [key: string]: unknown
 }
 
-/** Three words or more, in one line, that begin like a sentence, or with a value and its verb. */
+/** Three words or more, on one line, that begin like a sentence, or with a value and its verb. */
 const SENTENCE =
   /^([A-Z]|… (is|has|does|did|needs|answered|refused|cannot|belongs|knows|gave|must|resolves) ).*[a-z…)] [\w…'(].* \S+$/
 
-/** What the programs below these folders say in sentences, with `…` for each value. Lines of the log are not among it. */
+/** The sentences in the sources below these folders, with `…` for each value. Log lines are left out. */
 export function collectSentences(root: string, folders: readonly string[]): Set<string> {
   const found = new Set<string>()
   for (const program of parseFiles(root, folders)) visit(program, found)
   return found
 }
 
-/** What errors of these classes say where they are made, in the same form. */
+/** The messages with which errors of these classes are created, in the same form. */
 export function collectErrors(
   root: string,
   folders: readonly string[],
@@ -30,7 +30,7 @@ export function collectErrors(
     if (node.type === 'NewExpression' && isNode(node.callee) && classes.includes(String(node.callee.name)))
       for (const argument of node.arguments as Node[]) {
         const text = textOf(argument)?.trim()
-        // Anything shorter is a code, or only passes on what another program said.
+        // Anything shorter is a code, or only passes on another program's message.
         if (text !== undefined && /[a-z] [a-z]/i.test(text)) found.add(text)
       }
     for (const child of childrenOf(node)) look(child)
@@ -63,7 +63,7 @@ function childrenOf(node: Node): Node[] {
   return Object.values(node).flat().filter(isNode)
 }
 
-/** What is said by a literal, a template, or several of them one after the other. */
+/** The text of a literal, a template, or several of them concatenated. */
 function textOf(node: Node): string | undefined {
   if (node.type === 'Literal') return typeof node.value === 'string' ? node.value : undefined
   if (node.type === 'TemplateLiteral') {

@@ -4,18 +4,18 @@ import { removeEdgeToken } from './data-dir.ts'
 import { type Environment, environmentOf } from './environment.ts'
 import { type Installation, prepareInstallation } from './installation.ts'
 import { observeMachine } from './machine.ts'
-import { openProgramView } from './program-view.ts'
-import { assertNoServer } from './running.ts'
-import { listActiveUnits, readUnitSettings, SERVER_UNIT } from './systemd.ts'
+import { openProgramView } from './programs/program-view.ts'
+import { assertNoServer } from './programs/running.ts'
+import { listActiveUnits, readUnitSettings, SERVER_UNIT } from './programs/systemd.ts'
 
 /** Thousands of nodes and certificates take a few seconds. */
 const PATIENCE = 300_000
 
-/** Seals all secrets of the database with a new `secret.key`, while the server is stopped; `--all` renews them, too. */
+/** While the server is stopped, seals all secrets of the database with a new `secret.key`; `--all` renews them, too. */
 export const rotateKey = (own: Environment, flags: readonly string[]) =>
   runOnDatabase(own, 'rotate-key', flags)
 
-/** Gives the first account a new password, or the one in the environment, while the server is stopped. */
+/** While the server is stopped, gives the first account a new password, or the one in the environment. */
 export const setPassword = (own: Environment) => runOnDatabase(own, 'new-password')
 
 export type Tool = 'rotate-key' | 'new-password'
@@ -37,7 +37,7 @@ async function runOnDatabase(own: Environment, tool: Tool, flags: readonly strin
 }
 
 /**
- * As the server's user: nothing that user puts into its directory can lead root astray.
+ * Runs as the server's user, so that nothing in that user's directory can mislead root.
  * @throws CommandError while a server answers
  */
 export async function runTool(

@@ -1,5 +1,5 @@
 import { SYSTEM_USERS } from '@postern/contract/installation'
-import { run } from '@postern/host/exec'
+import { run } from '@postern/host/processes/exec'
 import { CommandError } from './command.ts'
 
 export interface Identity {
@@ -25,7 +25,7 @@ async function ensureUser(name: string): Promise<Identity> {
   const { stderr } = await run('useradd', ['--system', '--user-group', ...home, name]).catch((error) => ({
     stderr: String(error),
   }))
-  // Another program may have created it meanwhile, so look again instead of trusting the exit code.
+  // Another program may have created it meanwhile, so check again instead of trusting the exit code.
   const made = await findUser(name)
   if (!made) throw new CommandError(`cannot create the system user ${name}: ${stderr.trim()}`)
   return made
@@ -37,7 +37,7 @@ async function findUser(name: string): Promise<Identity | undefined> {
   return { uid: Number(uid.stdout), gid: Number(gid.stdout) }
 }
 
-/** argv that makes a program run as a user, with that group only, no capability and no way to new ones. */
+/** argv that makes a program run as a user, with that group only, and without capabilities or a way to gain any. */
 export function asUser({ uid, gid }: Identity): string[] {
   const ids = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups']
   const less = ['--no-new-privs', '--inh-caps=-all', '--bounding-set=-all']

@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { must } from '@postern/host/exec'
+import { must } from '@postern/host/processes/exec'
 import { ROOT } from '../lib/environment.ts'
 import { readLicences } from './licences.ts'
 
@@ -32,14 +32,14 @@ export interface DebOptions {
   /** A folder of deploy/debian: control, scripts, conffiles and what else belongs to this package alone. */
   name: 'server' | 'agent' | 'haproxy'
   version: string
-  /** Seconds since 1970 that all files bear, so that the same sources give the same package. */
+  /** The timestamp of all files in seconds since 1970, so that the same sources give the same package. */
   epoch: number
-  /** What dpkg-deb shall compress with; xz is the smallest, and takes a minute. */
+  /** The compression for dpkg-deb; xz gives the smallest package, and takes a minute. */
   compression: 'xz' | 'none'
   fill(stage: Stage): void | Promise<void>
 }
 
-/** Where a package has them. */
+/** Where a package keeps them. */
 const SCRIPTS = ['postinst', 'prerm', 'postrm']
 
 /** Writes a Debian package into a directory. @returns its file */
@@ -52,7 +52,7 @@ export async function writeDeb(target: string, options: DebOptions): Promise<str
     setTimes(stage.dir, options.epoch)
     const built = await must(
       'dpkg-deb',
-      // One thread: several would cut the archive by their number.
+      // One thread: the archive would depend on the number of threads.
       ['--root-owner-group', `-Z${options.compression}`, '--threads-max=1', '--build', stage.dir, target],
       { timeoutMs: 600_000, env: { PATH: '/usr/bin:/bin', SOURCE_DATE_EPOCH: String(options.epoch) } },
     )
@@ -107,7 +107,7 @@ export function readTemplate(
   )
 }
 
-/** What Debian wants beside the programs; the changelog says the version and its date. */
+/** What Debian requires besides the programs; the changelog has the version and its date. */
 function writeDocuments(stage: Stage, { name, version, epoch }: DebOptions): void {
   const doc = `usr/share/doc/postern-${name}`
   stage.put(`${doc}/copyright`, readTemplate(name, 'copyright'))

@@ -6,10 +6,10 @@ interface Lock {
   packages: Record<string, { version?: string; license?: string; dev?: boolean; link?: boolean }>
 }
 
-/** Node itself comes with a file of its own, where it is part of a package. */
+/** Where Node itself is part of a package, it has its own file. */
 const NODE = /^node_modules\/node-linux-/
 
-/** The licences of all npm packages that may be part of what is built, one after the other. */
+/** The licences of all npm packages that may be part of a build, one after the other. */
 export function readLicences(): string {
   // npm's own format.
   const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as Lock

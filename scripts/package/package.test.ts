@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { tempDir } from '@postern/testkit/temp-dir'
 import { expect, test } from 'vitest'
-import { UNIT_FILES } from '../lib/systemd.ts'
+import { UNIT_FILES } from '../lib/programs/systemd.ts'
 import { type DebOptions, writeDeb } from './deb.ts'
 import { assertProcessor } from './runtimes.ts'
 import { renderPackageUnit } from './server-package.ts'
@@ -12,7 +12,7 @@ const dir = tempDir()
 
 const made = (name: string) => mkdtempSync(join(dir, name))
 
-/** A package with a program and a secret file, made after those before it. */
+/** Makes a package with a program and a secret file. */
 async function makeDeb(more: Partial<DebOptions> = {}): Promise<string> {
   return await writeDeb(made('deb-'), {
     name: 'agent',
@@ -36,7 +36,7 @@ test('the same sources make the same package, byte by byte', async () => {
   expect(readFileSync(one).equals(readFileSync(await makeDeb({ epoch: 1_700_000_001 })))).toBe(false)
 })
 
-test('its files belong to root, with their modes, and bear the time of the sources', async () => {
+test('its files belong to root, with their modes, and have the timestamp of the sources', async () => {
   const listed = dpkg('--contents', await makeDeb())
   expect(listed).toMatch(/^-rwxr-xr-x root\/root +10 2023-11-14 22:13 \.\/usr\/bin\/b$/m)
   expect(listed).toMatch(/^-rw------- root\/root +6 2023-11-14 22:13 \.\/etc\/a$/m)
@@ -44,9 +44,9 @@ test('its files belong to root, with their modes, and bear the time of the sourc
   expect(dpkg('--field', await makeDeb(), 'Version')).toBe('1.2.3\n')
 })
 
-test('systemd accepts the units of the package', () => {
+test("systemd accepts the package's units", () => {
   const files = UNIT_FILES.map((name) => join(dir, name))
-  // This machine has no package: the programs are those of the shell.
+  // The package is not installed here: the shell's programs stand in.
   for (const [index, name] of UNIT_FILES.entries())
     writeFileSync(files[index] ?? '', renderPackageUnit(name).replace(/^(Exec\w+=\+?)\S+/gm, '$1/bin/sh'))
   const verify = ['verify', '--recursive-errors=no', ...files]

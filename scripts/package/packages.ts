@@ -12,7 +12,10 @@ interface Options extends Pick<DebOptions, 'version' | 'epoch' | 'compression'> 
   environment: Environment
 }
 
-/** Makes all that people install into a directory, which is emptied first. @returns the files */
+/**
+ * Builds everything that people install into a directory, which is emptied first.
+ * @returns the files
+ */
 export async function makePackages(target: string, { environment, ...own }: Options): Promise<string[]> {
   rmSync(target, { recursive: true, force: true })
   mkdirSync(target)

@@ -1,22 +1,22 @@
 import { closeSync, copyFileSync, existsSync, mkdirSync, openSync, readSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { must } from '@postern/host/exec'
+import { must } from '@postern/host/processes/exec'
 import { checkNode, NODE_VERSION, OWN_NODE } from '../bootstrap/node-sums.mjs'
 import { type Environment, ROOT } from '../lib/environment.ts'
 
-/** What runs our programs, for one processor. */
+/** The Node that runs our programs, for one processor. */
 export interface Runtime {
   program: string
   licence: string
 }
 
-/** Processors for which npm has a Node, by Node's names; and what byte 18 of an ELF header calls them. */
+/** Processors for which npm has a Node, by Node's names, and their numbers in byte 18 of an ELF header. */
 const PROCESSORS = { x64: 62, arm64: 183 } as const
 export type Processor = keyof typeof PROCESSORS
 
 /**
- * The Node of this repository's version for a processor, from the packages of npm that this repository's own comes
- * from. Kept below `.postern` for the next time.
+ * Node of this repository's version for a processor, from the same npm packages as the repository's own. Kept below
+ * `.postern` for the next time.
  */
 export async function fetchRuntime(processor: Processor, environment: Environment): Promise<Runtime> {
   const name = `node-linux-${processor}`
@@ -32,7 +32,7 @@ async function fetchInto(dir: string, spec: string, environment: Environment): P
   const part = `${dir}.part`
   rmSync(part, { recursive: true, force: true })
   mkdirSync(part, { recursive: true })
-  // npm finds its settings by the environment.
+  // npm finds its settings through the environment.
   const env = Object.fromEntries(
     Object.entries(environment).flatMap(([key, value]) => (value ? [[key, value]] : [])),
   )
@@ -46,7 +46,7 @@ async function fetchInto(dir: string, spec: string, environment: Environment): P
   rmSync(part, { recursive: true })
 }
 
-/** The Node that this repository runs with, without what only debuggers read: 116 instead of 150 MB. */
+/** The repository's Node without debug symbols: 116 instead of 150 MB. */
 export async function copyOwnNode(file: string): Promise<void> {
   copyFileSync(OWN_NODE, file)
   await checkNode(file, 'x64')

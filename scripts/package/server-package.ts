@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { installationPaths } from '@postern/contract/installation'
-import { parseSettings } from '@postern/contract/settings'
+import { parseSettings } from '@postern/contract/settings/settings'
 import { ROOT } from '../lib/environment.ts'
-import { renderUnit, SETTINGS_FILE, UNIT_FILES } from '../lib/systemd.ts'
+import { renderUnit, SETTINGS_FILE, UNIT_FILES } from '../lib/programs/systemd.ts'
 import { readTemplate, type Stage } from './deb.ts'
 
-/** Where the package has what is the root of the repository elsewhere. */
+/** Where the package has what is elsewhere the root of the repository. */
 const PROGRAM_DIR = '/usr/lib/postern'
 
-/** What runs; a source map would double it, and only `--enable-source-maps` reads it. */
+/** The programs. Source maps would double the size, and only `--enable-source-maps` reads them. */
 const PROGRAMS = [
   'apps/server/dist/server.mjs',
   'apps/server/dist/rotate-key.mjs',
@@ -29,11 +29,11 @@ export interface ServerParts {
   /** Node for this package's processor. */
   node: string
   nodeLicence: string
-  /** The agents with Node inside that it hands out, and their checksums. */
+  /** The agents with Node inside that the server hands out, and their checksums. */
   singles: readonly string[]
 }
 
-/** Fills the package of server and edge. */
+/** Fills the package with server and edge. */
 export function fillServerPackage(stage: Stage, { version, node, nodeLicence, singles }: ServerParts): void {
   const inside = (path: string) => join(PROGRAM_DIR, path)
   for (const path of PROGRAMS) stage.copy(join(ROOT, path), inside(path))
@@ -48,11 +48,12 @@ export function fillServerPackage(stage: Stage, { version, node, nodeLicence, si
   stage.put('usr/bin/postern-server', readTemplate('server', 'postern-server'), 0o755)
   stage.put(SETTINGS_FILE, readTemplate('server', 'environment'), 0o600)
   for (const name of UNIT_FILES) stage.put(`usr/lib/systemd/system/${name}`, renderPackageUnit(name))
+  stage.copy(join(ROOT, 'deploy/grafana'), 'usr/share/doc/postern-server/grafana')
   const licence = gzipSync(readFileSync(nodeLicence), { level: 9 })
   stage.put('usr/share/doc/postern-server/licenses-of-node.gz', licence)
 }
 
-/** The units of deploy/systemd, for the one place where the package keeps everything. */
+/** The units of deploy/systemd, for the place where the package keeps everything. */
 export function renderPackageUnit(name: string): string {
   const dataDir = parseSettings({}).POSTERN_DATA_DIR
   return renderUnit(readFileSync(join(ROOT, 'deploy/systemd', name), 'utf8'), {

@@ -3,13 +3,13 @@ import { createReadStream, createWriteStream, readFileSync, rmSync, writeFileSyn
 import { basename, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { constants, createGzip } from 'node:zlib'
-import { must } from '@postern/host/exec'
+import { must } from '@postern/host/processes/exec'
 import { OWN_NODE } from '../bootstrap/node-sums.mjs'
 import { ROOT } from '../lib/environment.ts'
 import { assertProcessor, type Processor } from './runtimes.ts'
 
 /**
- * Writes the agent as one program with Node inside, which needs no Node on its host.
+ * Writes the agent as one program that includes Node and needs none on its host.
  * @param runtime a Node of this repository's version, for the processor
  * @param file where to write it
  */
@@ -23,10 +23,10 @@ export async function writeSingleFile(runtime: string, processor: Processor, fil
       executable: runtime,
       output: file,
       disableExperimentalSEAWarning: true,
-      // These would belong to the processor and the version that made them.
+      // Caches and snapshots only work on the processor and version that made them.
       useSnapshot: false,
       useCodeCache: false,
-      // SIGUSR1 would open a debugger; and nothing in an environment adds options.
+      // SIGUSR1 would open a debugger; and the environment must not add options.
       execArgv: ['--disable-sigusr1'],
       execArgvExtension: 'none',
     }),

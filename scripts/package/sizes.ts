@@ -4,12 +4,12 @@ import { ROOT } from '../lib/environment.ts'
 
 export interface PackageSize {
   file: string
-  /** In MB of a million bytes. */
+  /** In MB, of a million bytes each. */
   size: number
   limit: number
 }
 
-/** What has a limit in bench/package-sizes.json of the files that were made. */
+/** The built files that have a limit in bench/package-sizes.json. */
 export function listSizes(files: readonly string[], version: string): PackageSize[] {
   // Our own file.
   const limits = JSON.parse(readFileSync(join(ROOT, 'bench/package-sizes.json'), 'utf8')) as Record<

@@ -8,11 +8,11 @@ import { FORGED } from './tables/forged-headers.ts'
 import { FRAMINGS } from './tables/framings.ts'
 import { PATHS } from './tables/paths.ts'
 
-/** Without them a few hundred by one seed: `npm run attacks` gives both. */
+/** `npm run attacks` sets both; otherwise a few hundred with one seed. */
 const SECONDS = Number(process.env.POSTERN_ATTACK_SECONDS ?? 8)
 const SEED = Number(process.env.POSTERN_ATTACK_SEED ?? 20_260)
 const FORGERY = '203.0.113.66'
-/** A framing that HAProxy waits on for more is known by then. */
+/** By then HAProxy has either answered a framing or waits for more of it. */
 const SILENCE = 400
 
 const lab = shared(startProxyLab)
@@ -71,7 +71,7 @@ const framing = fc.oneof(
   { weight: 2, arbitrary: fc.constant(plain) },
   { weight: 1, arbitrary: fc.constantFrom(...FRAMINGS.map(([, bytes]) => bytes)) },
 )
-/** Many at a time: most of them are waited for. */
+/** Many at a time, since most of them only wait. */
 const attacks = fc.array(fc.tuple(framing, target, forged), { minLength: 1, maxLength: 32, size: 'max' })
 let tried = 0
 
@@ -88,7 +88,7 @@ type Attack = [bytes: string, path: string, names: string[]]
 
 async function check(attack: Attack): Promise<void> {
   tried++
-  // No service gets a request that the visitor has no answer for; a busy machine may answer later.
+  // No service gets a request that the visitor gets no answer to; a busy machine may answer later.
   if (!(await isAnswered(attack, SILENCE))) expect(await isAnswered(attack)).toBe(true)
 }
 
@@ -105,7 +105,7 @@ async function isAnswered([bytes, path, names]: Attack, silence?: number): Promi
 }
 
 test(
-  'whatever is combined, a service gets only what is its own, once, and nothing forged',
+  'whatever is combined, a service gets only its own requests, once, and nothing forged',
   async () => {
     const property = fc.asyncProperty(attacks, async (all) => void (await Promise.all(all.map(check))))
     await fc.assert(property, {
@@ -114,14 +114,14 @@ test(
       interruptAfterTimeLimit: SECONDS * 1000,
     })
     expect(lab.faults()).toEqual([])
-    // So that a run can be made again, and a run of nothing is seen.
+    // Makes a run repeatable, and an empty run visible.
     process.stdout.write(`${tried} combinations with seed ${SEED}\n`)
     expect(tried).toBeGreaterThan(SECONDS)
   },
   SECONDS * 1000 + 60_000,
 )
 
-test('a visitor is answered as ever after all that', async () => {
+test('afterwards a visitor is answered as usual', async () => {
   const id = lab.nextId()
   const head = `GET /f HTTP/1.1\r\nHost: ${HOST}\r\nX-Attack: ${id}\r\nConnection: close\r\n\r\n`
   expect(statusesIn(await sendRaw(lab.port, head))).toEqual([200])

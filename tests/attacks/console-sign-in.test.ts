@@ -53,7 +53,7 @@ function sessionOf(member: string) {
 const go = (host: string, path: string, headers: Record<string, string> = {}) =>
   visit({ port: lab.httpsPort, host, path, headers })
 
-/** Paths of the console, and spellings by which they might pass for paths of agents. */
+/** Paths of the console, and spellings that might make them pass for paths of agents. */
 const CLOSED = [
   ...['/', '/login', '/nodes', '/nodes/1', '/domains', '/docs', '/docs/sign-in', '/assets/index.js'],
   ...['/api', '/api/nodes', '/api/auth/login', '/api/auth/me', '/api/nodes/stream?token=ptt_x', '/healthz'],
@@ -79,7 +79,7 @@ describe.each([
 ])('a console that requires sign-in at %s', (_, domain, hosts) => {
   beforeAll(() => demand(domain))
 
-  test.each(CLOSED)('gives nobody %j without a session', async (target) => {
+  test.each(CLOSED)('answers %j to nobody without a session', async (target) => {
     for (const host of hosts) {
       const head = `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`
       const [status] = statusesIn(await sendRaw(lab.httpsPort, head))
@@ -141,7 +141,7 @@ describe.each([
     await demand(domain)
   })
 
-  test('has services beside it that ask for nothing, and are told nothing', async () => {
+  test('leaves services beside it without sign-in and without identity headers', async () => {
     expect((await go(OWN, '/beside', sessionOf('7'))).status).toBe(200)
     expect(service.seen[0]?.headers).not.toHaveProperty('remote-user')
     expect(service.seen[0]?.headers).not.toHaveProperty('cookie')

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { SESSION_KEY_HEADER } from '@postern/contract/auth'
-import { type Endpoint, pathOf } from '@postern/contract/endpoint'
-import { endpoints } from '@postern/contract/endpoints'
+import { type Endpoint, pathOf } from '@postern/contract/endpoints/endpoint'
+import { endpoints } from '@postern/contract/endpoints/endpoints'
+import { SESSION_KEY_HEADER } from '@postern/contract/sign-in/auth'
 import { type Client, startTestServer } from '@postern/testkit/server'
 import { shared } from '@postern/testkit/shared'
 import type { InjectOptions } from 'fastify'
@@ -17,7 +17,7 @@ interface Credential {
   name: string
   kind: CredentialKind
   text: string
-  /** The second half that goes with it. */
+  /** The second half of the credential. */
   key?: string
 }
 
@@ -48,7 +48,7 @@ beforeAll(async () => {
       text: await newSession(KEY),
       key: 'B'.repeat(43),
     },
-    { name: 'a session with a key that it never had', kind: 'nothing', text: await newSession(), key: KEY },
+    { name: 'an unbound session with a key', kind: 'nothing', text: await newSession(), key: KEY },
     { name: 'the token of the edge', kind: 'edge', text: edge },
     ...(await makeNodes()),
     ...(await makeNonsense()),
@@ -56,7 +56,7 @@ beforeAll(async () => {
 })
 
 const KEY = 'A'.repeat(43)
-const newSession = async (key?: string) => (await createSession(server.context, 1, key)).token
+const newSession = async (key?: string) => (await createSession(server.context, 1, '', key)).token
 
 async function newTicket(session: string): Promise<string> {
   const headers = { authorization: `Bearer ${session}` }
@@ -83,7 +83,7 @@ async function makeNodes(): Promise<Credential[]> {
     { name: 'a token that was revoked', kind: 'known node', text: revoked.token },
     { name: 'a token that has expired', kind: 'known node', text: expired.token },
     { name: 'the token of a deleted node', kind: 'unknown node', text: gone.token },
-    { name: 'a token that nobody gave', kind: 'unknown node', text: `ptn_${'A'.repeat(43)}` },
+    { name: 'a token that was never issued', kind: 'unknown node', text: `ptn_${'A'.repeat(43)}` },
   ]
 }
 
@@ -101,7 +101,7 @@ async function makeNonsense(): Promise<Credential[]> {
 
 type Sent = Pick<Credential, 'text' | 'key'>
 
-/** A request that does no harm when it is let in: unknown ids, unknown queries, empty bodies. */
+/** A request that does no harm if it is accepted: unknown ids, unknown queries, empty bodies. */
 function requestTo(endpoint: Endpoint, carrier: Carrier, { text, key }: Sent): InjectOptions {
   const url = pathOf(endpoint, { id: 999_999, nodeId: 999_999, type: 'http' })
   const query = carrier === 'query' ? `&token=${encodeURIComponent(text)}` : ''
@@ -125,7 +125,7 @@ function headersOf(carrier: Carrier, text: string): Record<string, string> {
   return {}
 }
 
-test.each(all)('%s lets in whom the contract says, and nobody else', async (_, endpoint) => {
+test.each(all)('%s accepts the credentials that the contract lists, and no others', async (_, endpoint) => {
   const wrong: unknown[] = []
   const check = async (carrier: Carrier, credential: Credential) => {
     const { name, kind, text } = credential
@@ -145,14 +145,14 @@ test.each(all)('%s lets in whom the contract says, and nobody else', async (_, e
   expect(wrong).toEqual([])
 })
 
-test('nobody without a credential is let in anywhere but where the contract says', async () => {
+test('nothing is open without a credential, except where the contract says so', async () => {
   for (const [name, endpoint] of all) {
     const { statusCode } = await server.call({ ...requestTo(endpoint, 'bearer', { text: '' }), headers: {} })
     expect([name, statusCode === 401]).toEqual([name, endpoint.auth !== 'none'])
   }
 })
 
-test('a right credential beside a wrong one does not count', async () => {
+test('a valid credential beside an invalid one does not count', async () => {
   const session = await newSession()
   const cookie = `token=${session}`
   const authorization = `Bearer pts_${'A'.repeat(43)}`
@@ -164,7 +164,7 @@ test('a right credential beside a wrong one does not count', async () => {
   }
 })
 
-test('the token of a node says only what is its own', async () => {
+test("a node's token reads only that node's data", async () => {
   const [a, b] = await Promise.all(
     ['a', 'b'].map(async (name) => (await client.post('/api/nodes', { name })).json()),
   )

@@ -11,7 +11,10 @@ const lab = shared(startProxyLab)
 
 const headOf = (id: string) => lab.reached(id).map(({ request }) => request.head)
 
-/** Sends one header twice over HTTP/1.1. @returns the head that the service got */
+/**
+ * Sends one header twice over HTTP/1.1.
+ * @returns the head that the service receives
+ */
 async function forge(name: string, value = FORGERY): Promise<string | undefined> {
   const id = lab.nextId()
   const lines = [`Host: ${HOST}`, `X-Attack: ${id}`, `${name}: ${value}`, `${name}: ${value}`]
@@ -36,14 +39,14 @@ describe.concurrent('of what a visitor says', () => {
   test.each(FORGED)('%s never arrives', async (name) => {
     for (const head of [await forge(name), await forgeHttp2(name)]) {
       expect(head).not.toContain(FORGERY)
-      for (const said of ['x-forwarded-for: 127.0.0.1', 'x-real-ip: 127.0.0.1', 'x-forwarded-proto: https'])
-        expect(head?.split(said)).toHaveLength(2)
+      for (const forged of ['x-forwarded-for: 127.0.0.1', 'x-real-ip: 127.0.0.1', 'x-forwarded-proto: https'])
+        expect(head?.split(forged)).toHaveLength(2)
     }
   })
 })
 
 const TRAILERS = ['Remote-User', 'X-Forwarded-For', 'X-Postern-Identity', 'X-Custom']
-test.each(TRAILERS)('%s in a trailer is no header', async (name) => {
+test.each(TRAILERS)('%s in a trailer does not become a header', async (name) => {
   const [one, two] = [lab.nextId(), lab.nextId()]
   const head = ['POST /f HTTP/1.1', `Host: ${HOST}`, `X-Attack: ${one}`, 'Connection: close']
   const end = ['Transfer-Encoding: chunked', '', '3', 'abc', '0', `${name}: ${FORGERY}`, '', '']
@@ -64,7 +67,7 @@ test.each(TRAILERS)('%s in a trailer is no header', async (name) => {
   }
 })
 
-test('what is not about the visitor arrives', async () => {
+test('headers that are not about the visitor arrive', async () => {
   for (const name of [
     'Via',
     'X-Request-ID',
@@ -82,7 +85,7 @@ test('a name in Connection drops none of our headers at the next proxy', async (
     const id = lab.nextId()
     const ask = (connection: string) =>
       `GET /f HTTP/1.1\r\nHost: ${HOST}\r\nX-Attack: ${id}\r\nConnection: ${connection}\r\n\r\n`
-    // The second ends the connection, which the first may leave open.
+    // The second request ends the connection, which the first may leave open.
     await sendRaw(lab.port, ask(name) + ask('close'))
     expect(headOf(id)[0]).toMatch(/x-forwarded-for: 127\.0\.0\.1/)
     expect(headOf(id)[0]).not.toMatch(/^connection: (?!upgrade$)/im)

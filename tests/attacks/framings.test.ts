@@ -7,7 +7,7 @@ import { FRAMINGS, type Outcome } from './tables/framings.ts'
 
 const lab = shared(startProxyLab)
 
-/** Where HAProxy waits for more of a request it says nothing, in ms. */
+/** How long silence means that HAProxy waits for more of a request, in ms. */
 const SOON = 1500
 
 async function send(bytes: string, silence?: number): Promise<Outcome> {
@@ -32,6 +32,6 @@ describe.concurrent('a framing', () => {
   )
 })
 
-test('nothing that two programs could read in two ways came through', () => {
+test('no request that two programs could read differently got through', () => {
   expect(lab.faults()).toEqual([])
 })

@@ -34,7 +34,7 @@ describe.concurrent('a host', () => {
   })
 })
 
-test('a host is needed, once', async () => {
+test('exactly one host is required', async () => {
   const id = lab.nextId()
   const ask = (hosts: string) =>
     sendRaw(lab.port, `GET /f HTTP/1.1\r\n${hosts}X-Attack: ${id}\r\nConnection: close\r\n\r\n`)
@@ -43,6 +43,6 @@ test('a host is needed, once', async () => {
   expect(reachedBy(id)).toEqual([])
 })
 
-test('nothing that two programs could read in two ways came through', () => {
+test('no request that two programs could read differently got through', () => {
   expect(lab.faults()).toEqual([])
 })

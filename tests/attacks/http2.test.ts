@@ -22,7 +22,7 @@ describe.concurrent('an HTTP/2 request with', () => {
   })
 })
 
-test('nothing that two programs could read in two ways came through', () => {
+test('no request that two programs could read differently got through', () => {
   expect(lab.faults()).toEqual([])
 })
 

@@ -43,7 +43,7 @@ describe.concurrent('the path', () => {
       [':path', target],
       ['x-attack', id],
     ])
-    // HAProxy takes the whole host for its front page.
+    // HAProxy reads a bare host as its front page.
     if (target === '*') expect(lab.reached(id).map(({ request }) => request.target)).not.toContain('*')
     else expect(MAY[verdict]).toContain(whoGot(id))
     if (whoGot(id) === REFUSED) expect([400, 'reset']).toContain(status)
@@ -58,12 +58,12 @@ describe.concurrent('the path, of which a service does not get its prefix,', () 
     await sendRaw(lab.port, head)
     const by = whoGot(id)
     expect(MAY[verdict]).toContain(by)
-    // A tab behind the target ends it, as a blank does.
+    // A tab after the target ends it, as a blank does.
     const got = by === 'admin' ? target.trimEnd().replace(/^\/admin[/\\]*/, '/') : target
     expect(lab.reached(id).map(({ request }) => request.target)).toEqual(by === REFUSED ? [] : [got])
   })
 })
 
-test('nothing that two programs could read in two ways came through', () => {
+test('no request that two programs could read differently got through', () => {
   expect(lab.faults()).toEqual([])
 })

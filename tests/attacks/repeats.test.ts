@@ -34,7 +34,7 @@ beforeAll(async () => {
   })
 })
 
-// Each has a connection of its own: HAProxy gives no window back for what it has thrown away of a refused body.
+// Each has its own connection: HAProxy does not give back window for the discarded part of a refused body.
 beforeEach(async () => {
   page = await (await browser.newContext({ ignoreHTTPSErrors: true })).newPage()
   await page.goto(`https://${HOST}:${lab.httpsPort}/`)
@@ -77,8 +77,8 @@ test.each([0, 300_000, 5_000_000].flatMap((size) => FAILURES.map((each) => ({ ..
         (await fetch(url, { method: 'POST', body: 'x'.repeat(Number(length)) })).status,
       [path, String(size)],
     )
-    // The answer of a service that then goes away may be lost on the way.
-    // With no window left the rest of the body never comes, and silence has a page of its own.
+    // The answer of a service that then disconnects may be lost. Without window the rest of the body never arrives,
+    // and a timeout has its own page.
     const silent = size > 0 ? [504] : []
     expect([...(path === '/early' ? [413, 502] : [status]), ...silent]).toContain(got)
     expect(requests).toBe(times)

@@ -9,6 +9,7 @@ import { makeConsoleRoute, makeHaproxyLab, makeLabRoute } from '../../apps/edge/
 import { HOST } from './lab/proxy-lab.ts'
 import { type Recorder, startRecorder } from './lab/recorder.ts'
 import { BYPASS, CLOSED, OPEN } from './tables/bypass.ts'
+import { PATHS } from './tables/forged-headers.ts'
 
 const KEY = { id: 'a', secret: 'abcdefghijklmnopqrstuvwxyzabcdefghijklmnopq' }
 const OLD = { id: 'old', secret: 'z'.repeat(43) }
@@ -41,7 +42,10 @@ afterAll(async () => {
   for (const each of [service, open, server]) await each.close()
 })
 
-/** Sends one request. @returns what the service got of it, if it did */
+/**
+ * Sends one request.
+ * @returns what the service got, if anything
+ */
 async function send(target: string, lines: string[] = []) {
   const id = String(++count)
   const head = [`GET ${target} HTTP/1.1`, `Host: ${HOST}`, `X-Attack: ${id}`, 'Connection: close', ...lines]
@@ -78,6 +82,17 @@ describe.concurrent('paths without sign-in', () => {
     expect(gotBy(id)).toBeUndefined()
   })
 
+  test.each(PATHS)('no program is made to read an open path as another one by %s', async (name) => {
+    for (const [target, open] of [
+      ['/share/admin', '/share'],
+      ['/free/admin', '/free'],
+    ] as const) {
+      const { got } = await send(target, [`${name}: ${open}`])
+      expect(got?.target).toBe(target)
+      expect(got?.headers.map(([, value]) => value)).not.toContain(open)
+    }
+  })
+
   test.each(['http://HOST/admin', 'https://HOST/share/../admin', 'https://b.example.com/x', '*', 'share/x'])(
     'the target %j is not',
     async (target) => {
@@ -112,7 +127,7 @@ function signRsa(header: object) {
 }
 const [head = '', body = '', mark = ''] = good().split('.')
 
-/** Sessions that nobody made for this visitor here. */
+/** Sessions that were not issued to this visitor here. */
 const SESSIONS: [string, string][] = [
   ['nothing', ''],
   ['no session at all', 'x'],
@@ -163,11 +178,11 @@ const SESSIONS: [string, string][] = [
 ]
 
 describe.concurrent('sessions', () => {
-  test('a good one comes in', async () => {
+  test('a valid session is accepted', async () => {
     expect((await send('/', [`Cookie: __Host-postern=${good()}`])).got).toBeDefined()
   })
 
-  test.each(SESSIONS)('%s do not come in', async (_, session) => {
+  test.each(SESSIONS)('%s are refused', async (_, session) => {
     const { status, got } = await send('/', [`Cookie: __Host-postern=${session}`])
     expect(got).toBeUndefined()
     expect([400, 401]).toContain(status)
@@ -186,7 +201,7 @@ describe.concurrent('sessions', () => {
     expect(await send(`/?__Host-postern=${good()}`, lines())).toMatchObject({ status: 401, got: undefined })
   })
 
-  test('whatever comes with them, a service never sees the cookies', async () => {
+  test('whatever accompanies them, a service never sees the cookies', async () => {
     for (const name of ['__Host-postern', '__Host-Postern-x', '__host-postern']) {
       const lines = [`Cookie: a=1; ${name}=x; b=2`, `Cookie: ${name}=y`, `Cookie: __Host-postern=${good()}`]
       for (const target of ['/public', '/free']) {
@@ -208,7 +223,7 @@ describe.concurrent('sessions', () => {
     'X-Postern-Identity',
     'X_Postern_Identity',
     'x-postern.identity',
-  ])('what a visitor says as %s never arrives', async (name) => {
+  ])('what a visitor sends as %s never arrives', async (name) => {
     const cookie = `Cookie: __Host-postern=${good()}`
     for (const [target, lines] of [
       ['/public', []],
@@ -221,10 +236,10 @@ describe.concurrent('sessions', () => {
   })
 })
 
-/** Every alternative begins where the path does. */
+/** Every alternative begins at the start of the path. */
 const readElsewhere = (line: string) => new RegExp(`^(?:${line.slice(1)})`)
 
-test('expressions match what they match elsewhere', async () => {
+test('expressions match the same as elsewhere', async () => {
   const letters = fc.constantFrom('a', 'b', '1', '/', '-')
   const atom = fc.oneof(letters, fc.constantFrom('.', '[ab]', '[^a/]', '[0-9b]', '[-a]'))
   const quantity = fc.constantFrom('', '', '', '*', '+', '?', '{2}', '{1,3}', '{0,2}', '{1,}')

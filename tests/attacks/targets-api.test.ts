@@ -21,12 +21,12 @@ beforeAll(async () => {
 /** Where nothing is hostile, so that a refusal is about the target. */
 const GOOD = { plain: {}, gateway: { backendHost: '192.168.7.20' }, local: { backendHost: '127.0.0.1' } }
 
-/** On a plain node they are other words for the node itself, in its own network namespace. */
+/** On a plain node they mean the node itself, in its own network namespace. */
 const ITSELF = ['127.0.0.1', '::1', '0:0:0:0:0:0:0:1', 'localhost', 'LOCALHOST']
 
 interface Published {
   status: number
-  /** What is kept of the host. */
+  /** The host as stored. */
   host: string | null
 }
 
@@ -37,7 +37,7 @@ async function publish(node: TargetNode, name: string, form: object): Promise<Pu
   return { status: answer.statusCode, host: answer.json().backendHost }
 }
 
-test('a good target is taken', async () => {
+test('a valid target is accepted', async () => {
   for (const node of ['plain', 'gateway', 'local'] as const)
     expect((await publish(node, 'good', { ...GOOD[node], backendPort: 8080 })).status).toBe(201)
 })
@@ -51,7 +51,7 @@ describe.each(['plain', 'gateway', 'local'] as const)('a service of a %s node', 
 })
 
 test.each(['plain', 'gateway'] as const)(
-  'the agent of a %s node leads no service elsewhere',
+  'the agent of a %s node cannot point a service elsewhere',
   async (node) => {
     const { id, token } = (
       await client.post('/api/nodes', {

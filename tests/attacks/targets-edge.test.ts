@@ -1,8 +1,8 @@
-import type { Route } from '@postern/contract/desired-state'
+import type { Route } from '@postern/contract/edge/desired-state'
 import { parseCidr } from '@postern/net/cidr'
 import { findIp } from '@postern/net/ip'
 import { findRoute, inSections } from '@postern/render/resolved-route'
-import { startNameServer } from '@postern/testkit/name-server'
+import { startNameServer } from '@postern/testkit/fakes/name-server'
 import { shared } from '@postern/testkit/shared'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLookups, createNames, type Names } from '../../apps/edge/src/names.ts'
@@ -56,14 +56,14 @@ async function dialled(node: TargetNode, host: string | null): Promise<string | 
   return findAddress(route)
 }
 
-test('a good target is dialled', async () => {
+test('a valid target is dialled', async () => {
   dns.answers.set('nas.lan', ['192.168.7.20'])
   expect(await dialled('plain', null)).toBe('10.64.0.3')
   expect(await dialled('gateway', 'nas.lan')).toBe('192.168.7.20')
   expect(await dialled('local', '192.0.2.9')).toBe('192.0.2.9')
 })
 
-/** The server has refused them already: the edge does not rely on it. */
+/** The server already refuses them, but the edge does not rely on that. */
 describe.each(['plain', 'gateway', 'local'] as const)('a service of a %s node', (node) => {
   test.each(TARGETS)('is not dialled at %s', async (_, host) => {
     expect(await dialled(node, host)).toBeNull()

@@ -1,7 +1,9 @@
-import { routesSectionOf } from '@postern/contract/desired-state'
-import type { EdgeMessage } from '@postern/contract/edge'
-import { connectFakeEdge } from '@postern/testkit/fake-edge'
-import { type FakeServer, startFakeServer } from '@postern/testkit/fake-server'
+import { routesSectionOf } from '@postern/contract/edge/desired-state'
+import type { EdgeMessage } from '@postern/contract/edge/edge-messages'
+import type { KeptRequest } from '@postern/contract/requests/kept'
+import { connectFakeEdge } from '@postern/testkit/fakes/fake-edge'
+import { type FakeServer, startFakeServer } from '@postern/testkit/fakes/fake-server'
+import { makeKept } from '@postern/testkit/kept-requests'
 import { findFreePort } from '@postern/testkit/port'
 import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
@@ -10,15 +12,17 @@ import { makePeer, makeRoute, makeState } from '../../apps/edge/test/factories.t
 import { startLab } from '../../apps/edge/test/lab.ts'
 import { pathsIn, startEdge } from '../../apps/edge/test/start-edge.ts'
 
-/** What a server may expect of an edge: the real one and the double of the console's tests are held to the same. */
+/** What a server may expect of an edge: the real one and the double of the console's tests pass the same tests. */
 interface Subject {
   log(service: number, text: string): void
   /** A visitor found that the service's backend refuses connections, or that it answers. */
   visit(service: number, result: 'refused' | 'answered'): void
-  /** It cannot make this service. */
+  /** Makes the edge fail to apply this service. */
   spoil(service: number): Promise<void>
   /** It has counted what a service carried: 2 connections, 30 bytes in, 400 out. */
   count(service: number): Promise<void>
+  /** Requests to the service end. */
+  end(requests: readonly KeptRequest[]): void
   /** It has looked at its tunnel. */
   look(node: number): void
   close(): Promise<void>
@@ -41,7 +45,7 @@ const said = <T extends EdgeMessage['type']>(type: T) =>
 const reports = () => said('report').map(({ report }) => report)
 const untilApplied = (revision: number) =>
   until('the report', () => reports().find(({ applied }) => applied === revision))
-/** What is told of backends that were asked. */
+/** The reports on backends that were checked. */
 const backends = () =>
   said('backends')
     .flatMap((message) => message.backends)
@@ -59,13 +63,13 @@ describe.each([
   })
   afterEach(() => subject.close())
 
-  test('says hello before all else, and what it applied', async () => {
+  test('says hello first, and then what it has applied', async () => {
     expect(server.messages[0]).toMatchObject({ type: 'hello', version: '0.1.0' })
     expect(said('hello')).toHaveLength(1)
     expect(reports().at(-1)).toMatchObject({ wanted: 7, applied: 7, problems: [] })
   })
 
-  test('has another epoch when it is started again', async () => {
+  test('has another epoch after a restart', async () => {
     await subject.close()
     subject = await startSubject()
     await until('the other hello', () => said('hello').length === 2)
@@ -73,28 +77,28 @@ describe.each([
     expect(first?.epoch).not.toBe(second?.epoch)
   })
 
-  test('fetches what it is told of, and reports it', async () => {
+  test('fetches the revision that a hint names, and reports it', async () => {
     const hashes = { ...server.state.hashes, [routesSectionOf(SERVICE)]: 'another' }
     server.state = { ...server.state, revision: 8, hashes }
     server.hint({ type: 'changed', revision: 8 })
     expect(await untilApplied(8)).toMatchObject({ wanted: 8, problems: [] })
   })
 
-  test('names the service that it cannot make, and has applied the rest', async () => {
+  test('names the service that it cannot apply, and applies the rest', async () => {
     await subject.spoil(2)
     const report = await until('the problem', () => reports().find(({ problems }) => problems.length > 0))
     expect(report.applied).toBe(report.wanted)
     expect(report.problems).toEqual([{ scope: { kind: 'service', id: 2 }, message: expect.any(String) }])
   })
 
-  test('forgets with its first words about backends what was said before', async () => {
+  test('replaces earlier reports with its first report on backends', async () => {
     const [first] = await until('the first words', () => said('backends').length > 0 && said('backends'))
     expect(first?.isFirst).toBe(true)
-    // None has been asked yet.
+    // None has been checked yet.
     expect(first?.backends.filter(({ trouble }) => trouble !== 'unchecked')).toEqual([])
   })
 
-  test('says what is wrong with a backend, and when it answers', async () => {
+  test('reports what is wrong with a backend, and when it answers', async () => {
     subject.visit(SERVICE, 'refused')
     await until('the trouble', () => backends().length === 1)
     subject.visit(SERVICE, 'answered')
@@ -106,14 +110,25 @@ describe.each([
     expect(said('backends').filter(({ isFirst }) => isFirst)).toHaveLength(1)
   })
 
-  test('tells the figures of a node that never came', async () => {
+  test('reports the figures of a node that never connected', async () => {
     subject.look(NODE)
     const never = { nodeId: NODE, latestHandshake: null, rx: 0, tx: 0, clientIp: null, reachable: false }
     await until('the figures', () => said('peers').some(({ peers }) => peers.length > 0))
     expect(said('peers').at(-1)?.peers).toEqual([never])
   })
 
-  test('says what it has counted, the next only when the server has stored the one before', async () => {
+  test('says once it is connected how it is', async () => {
+    const [first] = await until('it', () => said('vitals').length > 0 && said('vitals'))
+    expect(first?.vitals.process.residentBytes).toBeGreaterThan(1e6)
+    expect(first?.vitals.process.openFiles).toBeGreaterThan(0)
+    expect(first?.vitals.disk?.free).toBeGreaterThan(0)
+    expect(first?.vitals.disk?.total).toBeGreaterThan(first?.vitals.disk?.free ?? 0)
+    // On the machine of a test, nobody may have looked.
+    expect(first?.vitals.updates ?? []).toBeInstanceOf(Array)
+    expect(first?.vitals.eventLoop.p99).toBeGreaterThanOrEqual(first?.vitals.eventLoop.median ?? 0)
+  })
+
+  test('sends its counts, the next only once the server has stored the previous one', async () => {
     server.stores = false
     await subject.count(SERVICE)
     const [first] = await until('the counts', () => said('counts').length > 0 && said('counts'))
@@ -126,6 +141,37 @@ describe.each([
     server.hint({ type: 'counted', ledger: first?.ledger ?? '', seq: 1 })
     await until('the next', () => said('counts').length === 2)
     expect(said('counts')[1]).toMatchObject({ ledger: first?.ledger, seq: 2, counts: [[2, 2, 30, 400]] })
+  })
+
+  test('says that it can trace, and answers what it sees of an address, the end last', async () => {
+    expect(said('hello')[0]?.can).toEqual(['trace'])
+    const question = { kind: 'http', host: 'nobody.example.com', path: '/', isPlain: false } as const
+    server.hint({ type: 'trace', id: 5, ms: 2000, question, visitor: null, node: null })
+    const sights = () => said('traced').map(({ id, sight }) => [id, sight.step])
+    await until('the end', () => sights().at(-1)?.[1] === 'end')
+    expect(sights()[0]).toEqual([5, 'port'])
+    expect(said('traced').at(-1)?.sight).toEqual({ step: 'end', problem: null })
+  })
+
+  test('finds what it keeps, the newest first and page by page, and answers each search once', async () => {
+    subject.end([1, 2, 3].map((n) => makeKept({ at: 1000 + n, path: `/${n}` })))
+    subject.end([makeKept({ at: 2000, service: 2, path: '/other' })])
+    const filter = { from: null, to: null, services: [SERVICE], type: null, status: null, method: null }
+    const rest = { source: null, path: null, person: null, reason: null, minTotal: null }
+    const ask = async (number: number, before: string | null, after: string | null = null) => {
+      const search = { ask: number, filter: { ...filter, ...rest }, limit: 2, before, after }
+      server.hint({ type: 'search', ...search })
+      return await until('the answer', () => said('found').find((message) => message.ask === number))
+    }
+    const first = await ask(1, null)
+    expect(first.found.map(({ path }) => path)).toEqual(['/3', '/2'])
+    const second = await ask(2, first.next)
+    expect(second).toMatchObject({ found: [{ path: '/1', at: 1001, source: '203.0.113.5' }], next: null })
+    subject.end([makeKept({ path: '/4' })])
+    const third = await ask(3, null, first.newest)
+    expect(third.found.map(({ path }) => path)).toEqual(['/4'])
+    server.hint({ type: 'forget', ask: 4 })
+    expect(said('found').map(({ ask }) => ask)).toEqual([1, 2, 3])
   })
 
   test('sends log lines of who is watched: first what it kept, then what comes', async () => {
@@ -168,6 +214,10 @@ async function startReal(): Promise<Subject> {
       haproxy.counted = { source: 'haproxy', counts: new Map([...before, [service, [2, 30, 400]]]) }
       await edge.count()
     },
+    end(requests) {
+      for (const kept of requests)
+        haproxy.logs.emit('line', { service: kept.service, text: '', sign: null, kept })
+    },
     look: () => undefined,
     close: () => edge.close(),
   }
@@ -180,6 +230,7 @@ async function startFake(): Promise<Subject> {
     visit: (service, result) => edge.sendTrouble(service, result === 'refused' ? result : null),
     spoil: (id) => edge.setProblems([{ scope: { kind: 'service', id }, message: 'It cannot be made.' }]),
     count: async (service) => edge.sendCounts([[service, 2, 30, 400]]),
+    end: edge.keep,
     look: (nodeId) =>
       edge.sendPeers([{ nodeId, latestHandshake: null, rx: 0, tx: 0, clientIp: null, reachable: false }]),
     close: async () => edge.close(),

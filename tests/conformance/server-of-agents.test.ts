@@ -1,23 +1,23 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { AgentConfig, AgentHint } from '@postern/contract/agent'
-import { NOTHING_BEYOND } from '@postern/contract/agent-report'
-import { endpoints } from '@postern/contract/endpoints'
+import { AgentConfig, AgentHint } from '@postern/contract/agent/agent'
+import { NOTHING_BEYOND } from '@postern/contract/agent/agent-report'
+import { endpoints } from '@postern/contract/endpoints/endpoints'
 import { ErrorBody } from '@postern/contract/errors'
-import { PublishAnswer } from '@postern/contract/publishing'
-import { serveAgents } from '@postern/testkit/fake-agent-server'
+import { PublishAnswer } from '@postern/contract/services/publishing'
+import { serveAgents } from '@postern/testkit/fakes/fake-agent-server'
 import { startTestServer } from '@postern/testkit/server'
 import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 
-/** What an agent may expect of its server: the real one and the double of the agent's tests are held to the same. */
+/** What an agent may expect of its server: the real one and the double of the agent's tests pass the same tests. */
 interface Subject {
   origin: string
   token: string
-  /** Makes a change that is for the agent's node. */
+  /** Makes a change that affects the agent's node. */
   change(): Promise<void>
   /** Lets the node's agent publish services. */
   letPublish(): Promise<void>
@@ -46,7 +46,7 @@ describe.each([
     const url = `${subject.origin.replace('http', 'ws')}${endpoints.agentSocket.path}`
     return new WebSocket(url, { headers: { authorization: `Bearer ${token}` } })
   }
-  /** The code of a refusal, the same at all doors. */
+  /** The code of a refusal, the same at every endpoint. */
   async function refusalOf(token: string) {
     const answers = [
       await call(endpoints.agentConfig, undefined, token),
@@ -58,7 +58,7 @@ describe.each([
     return { codes, statuses }
   }
 
-  test('gives a node without a key all it needs, and takes its key', async () => {
+  test('gives a node without a key everything it needs, and takes its key', async () => {
     expect((await getConfig()).publicKey).toBeNull()
     const registered = await call(endpoints.registerKey, { publicKey: KEY })
     expect(registered.status).toBe(200)
@@ -91,7 +91,7 @@ describe.each([
   const GRAFANA = { key: 'g/http', type: 'http', name: 'g', domain: 'g.example.com', backendPort: 3000 }
   const publish = (...services: object[]) => call(endpoints.publishServices, { source: 'docker', services })
 
-  test('lets an agent publish services only when the console does', async () => {
+  test('lets an agent publish services only when the console allows it', async () => {
     const refused = await publish(GRAFANA)
     expect([refused.status, ErrorBody.parse(refused.body).code]).toEqual([403, 'may_not_publish'])
     await subject.letPublish()
@@ -109,7 +109,7 @@ describe.each([
     expect([status, ErrorBody.parse(body).code]).toEqual([422, 'validation'])
   })
 
-  test('takes a report of closed types, and no other', async () => {
+  test('accepts a report of closed types, and no other', async () => {
     const report = { takenPorts: [], takenRoutes: ['10.64.0.0/16'], beyond: NOTHING_BEYOND }
     expect(await call(endpoints.reportNode, report)).toEqual({ status: 200, body: {} })
     const { status, body } = await call(endpoints.reportNode, { ...report, takenRoutes: ['a text'] })
@@ -121,7 +121,7 @@ describe.each([
     expect(seen).toEqual({ codes: ['unauthenticated', 'unauthenticated'], statuses: [401, 401, 401] })
   })
 
-  test('says of a token that was revoked that it was', async () => {
+  test('says that a revoked token was revoked', async () => {
     await subject.revoke()
     const seen = await refusalOf(subject.token)
     expect(seen).toEqual({ codes: ['token_revoked', 'token_revoked'], statuses: [403, 403, 403] })
@@ -191,4 +191,5 @@ const CONFIG: AgentConfig = {
     keepaliveSeconds: 25,
   },
   edgeAddress: '10.64.0.1',
+  targets: { tcp: [], udp: [] },
 }

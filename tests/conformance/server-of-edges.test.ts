@@ -1,12 +1,13 @@
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
-import { routesSectionOf, StateAnswer } from '@postern/contract/desired-state'
-import { endpoints } from '@postern/contract/endpoints'
+import { routesSectionOf, StateAnswer } from '@postern/contract/edge/desired-state'
+import { endpoints } from '@postern/contract/endpoints/endpoints'
 import { type InstallationPaths, installationPaths } from '@postern/contract/installation'
 import { callApi } from '@postern/testkit/api'
 import { connectEdgeClient, type EdgeClient, edgeToken } from '@postern/testkit/edge-client'
 import { followStream } from '@postern/testkit/event-stream'
-import { startFakeServer } from '@postern/testkit/fake-server'
+import { startFakeServer } from '@postern/testkit/fakes/fake-server'
+import { makeKept } from '@postern/testkit/kept-requests'
 import { startTestServer } from '@postern/testkit/server'
 import { shared } from '@postern/testkit/shared'
 import { tempDir } from '@postern/testkit/temp-dir'
@@ -15,16 +16,18 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { makePeer, makeRoute, makeState } from '../../apps/edge/test/factories.ts'
 
-/** What an edge may expect of its server: the real one and the double of the edge's tests are held to the same. */
+/** What an edge may expect of its server: the real one and the double of the edge's tests pass the same tests. */
 interface Subject {
   paths: InstallationPaths
   /** The id of a service that it has. */
   service: number
   /** Changes that service, for the `n`th time. */
   change(n: number): Promise<void>
-  /** Somebody wants to see the log lines of the service. */
+  /** Starts watching the log lines of the service. */
   watch(): Promise<void>
-  /** What the edge reported last to be applied. */
+  /** Somebody looks for kept requests. @returns how many there are for them */
+  search(): Promise<number>
+  /** What the edge last reported as applied. */
   applied(): Promise<number | undefined>
   close(): Promise<void>
 }
@@ -50,7 +53,7 @@ describe.each([
   const revisions = ({ hints }: EdgeClient) =>
     hints.flatMap((hint) => (hint.type === 'changed' ? hint.revision : []))
 
-  test('gives the whole state to an edge that holds nothing', async () => {
+  test('gives the whole state to an edge that has nothing', async () => {
     const { hashes, sections } = await fetchState()
     expect(hashes).toHaveProperty('settings')
     expect(hashes).toHaveProperty(routesSectionOf(subject.service))
@@ -58,7 +61,7 @@ describe.each([
     expect(sections.routes.map(({ id }) => id)).toContain(subject.service)
   })
 
-  test('gives nothing to an edge that holds all of it', async () => {
+  test('gives nothing to an edge that has all of it', async () => {
     const { hashes, revision } = await fetchState()
     const { sections, ...marks } = await fetchState(hashes)
     expect(marks).toEqual({ revision, hashes })
@@ -77,7 +80,7 @@ describe.each([
     expect(after.sections.routes.map(({ id }) => id)).toContain(subject.service)
   })
 
-  test('refuses a wrong token, at both doors', async () => {
+  test('refuses a wrong token, at both endpoints', async () => {
     const [path, token] = [endpoints.edgeSocket.path, 'x'.repeat(43)]
     expect((await ask({ known: {} }, token)).status).toBe(401)
     const headers = { authorization: `Bearer ${token}` }
@@ -93,7 +96,7 @@ describe.each([
     },
   )
 
-  test('tells an edge that connects of the newest revision, and who is watched', async () => {
+  test('tells a connecting edge the newest revision, and which services are watched', async () => {
     const edge = await connect()
     const { revision } = await fetchState()
     await until('both hints', () => edge.hints.length >= 2)
@@ -101,7 +104,7 @@ describe.each([
     expect(edge.hints.map(({ type }) => type).sort()).toEqual(['changed', 'watch'])
   })
 
-  test('hints at a change, and has it in the state by then', async () => {
+  test('hints at a change that is already in the state', async () => {
     const edge = await connect()
     await until('the welcome', () => revisions(edge).length === 1)
     const [before = 0] = revisions(edge)
@@ -118,13 +121,26 @@ describe.each([
     )
   })
 
-  test('hears what an edge reports', async () => {
+  test('asks for kept requests, and takes the answer', async () => {
+    const edge = await connect()
+    const searching = subject.search()
+    const search = await until('the search', () => edge.hints.find((hint) => hint.type === 'search'))
+    if (search.type !== 'search') throw new Error('not a search')
+    const { ask, limit, filter, before } = search
+    expect([before, filter.services, limit > 1]).toEqual([null, null, true])
+    const found = [{ ...makeKept(), place: '1-0' }]
+    edge.send({ type: 'found', ask: ask + 1, found: [], next: null, reached: null, newest: null })
+    edge.send({ type: 'found', ask, found, next: null, reached: 1, newest: '1-1' })
+    expect(await searching).toBe(1)
+  })
+
+  test('receives what an edge reports', async () => {
     const edge = await connect()
     edge.report(4711)
     await until('the report', async () => (await subject.applied()) === 4711)
   })
 
-  test('closes the connection when the edge has a newer one, and hears that', async () => {
+  test('closes the connection when the edge opens a newer one, and reads that one', async () => {
     const first = await connect()
     const closed = once(first.socket, 'close')
     const second = await connect()
@@ -133,7 +149,7 @@ describe.each([
     await until('the report', async () => (await subject.applied()) === 4712)
   })
 
-  test('says what it has stored of the counts, also of those that it had before', async () => {
+  test('confirms the counts that it has stored, also those that it already had', async () => {
     const edge = await connect()
     const counted = () => edge.hints.filter(({ type }) => type === 'counted')
     const counts = { type: 'counts', ledger: 'l1', minute: 1 } as const
@@ -175,6 +191,7 @@ async function startReal(): Promise<Subject> {
       const query = `type=http&id=${service}&token=${client.token}`
       streams.push(await followStream(`${origin}/api/logs/stream?${query}`))
     },
+    search: async () => (await client.get('/api/requests')).json().data.length,
     applied: async () => (await client.get('/api/edges')).json()[0].applied,
     async close() {
       for (const stream of streams) stream.close()
@@ -198,6 +215,16 @@ async function startFake(): Promise<Subject> {
       fake.hint({ type: 'changed', revision: fake.state.revision })
     },
     watch: async () => fake.hint({ type: 'watch', services: [1] }),
+    async search() {
+      const filter = { from: null, to: null, services: null, type: null, status: null, method: null }
+      const rest = { source: null, path: null, person: null, reason: null, minTotal: null }
+      const places = { before: null, after: null }
+      fake.hint({ type: 'search', ask: 1, filter: { ...filter, ...rest }, limit: 50, ...places })
+      const answer = await until('the answer', () =>
+        fake.messages.find((message) => message.type === 'found' && message.ask === 1),
+      )
+      return answer.type === 'found' ? answer.found.length : 0
+    },
     applied: async () =>
       fake.messages.flatMap((message) => (message.type === 'report' ? message.report.applied : [])).at(-1),
     async close() {

@@ -1,6 +1,6 @@
 /**
- * What Home Assistant's Supervisor takes as config.yaml and translations of an add-on, in a schema of our own: names, types
- * and closed lists as it has them, and nothing else.
+ * What Home Assistant's Supervisor accepts as an add-on's config.yaml and translations, in our own schema: its names,
+ * types and closed lists, and nothing else.
  */
 const text = { type: 'string', minLength: 1 }
 const texts = { type: 'array', items: text }
@@ -51,7 +51,7 @@ export const CONFIG_SCHEMA = {
     webui: { type: 'string', pattern: '^(https?|\\[PROTO:\\w+\\])://\\[HOST\\]:\\[PORT:\\d+\\]' },
     ports: { type: 'object', patternProperties: { '^\\d+/(tcp|udp)$': port }, additionalProperties: false },
     ports_description: recordOf(text),
-    // Paths alone; `:rwm` behind them is of long ago.
+    // Paths alone; a suffix `:rwm` is obsolete.
     devices: { type: 'array', items: { type: 'string', pattern: '^/dev/[^:]+$' } },
     privileged: { ...listOf(oneOf(...CAPABILITIES.split(' '))) },
     environment: recordOf({ type: 'string' }),
@@ -79,7 +79,7 @@ export const CONFIG_SCHEMA = {
   },
 }
 
-/** What the Supervisor takes for granted; saying it again is an error of its linter. */
+/** The Supervisor's defaults; its linter rejects repeating them. */
 export const DEFAULTS: Record<string, unknown> = {
   advanced: false,
   apparmor: true,

@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dirname, '../..')
 const renderer = shared(buildRenderer, (it) => it.remove())
 const defaultsOf = (name: string) => renderer.open(join(ROOT, 'deploy/helm', name)).defaults
 
-test('charts and product have one version', () => {
+test('charts and product have the same version', () => {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   for (const name of ['postern-gateway', 'postern-server']) {
     const chart = parse(readFileSync(join(ROOT, 'deploy/helm', name, 'Chart.yaml'), 'utf8'))
@@ -17,11 +17,11 @@ test('charts and product have one version', () => {
   }
 })
 
-/** What every chart has, and the page tells in one sentence. */
+/** The values that every chart has, which the page lists in one sentence. */
 const USUAL =
   'podAnnotations podLabels nodeSelector tolerations affinity priorityClassName nameOverride fullnameOverride'
 
-test('the documentation has exactly the values that there are, with their defaults', () => {
+test('the documentation has exactly the existing values, with their defaults', () => {
   const [, gatewayPart = '', serverPart = ''] = readFileSync(join(ROOT, 'docs/kubernetes.md'), 'utf8').split(
     /^## (?:A gateway|The server)$/m,
   )
@@ -33,7 +33,7 @@ test('the documentation has exactly the values that there are, with their defaul
   expect(tableOf(serverPart)).toEqual(flatten(defaultsOf('postern-server')))
 })
 
-/** Dotted name → default as the page writes it. Of whole objects that go to Kubernetes as they are, the name alone. */
+/** Dotted name → default as the page writes it; only the name of objects that go to Kubernetes unchanged. */
 function flatten(values: Values, path = ''): Record<string, string> {
   return Object.assign(
     {},

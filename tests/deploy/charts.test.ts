@@ -34,7 +34,7 @@ beforeAll(async () => {
 })
 afterAll(() => renderer?.remove())
 
-/** The manifest of a kind; whether it really has that shape `findFaults` says. */
+/** The manifest of a kind; `findFaults` checks its shape. */
 function find<M>({ manifests }: Rendered, kind: string): M {
   const found = manifests.find((manifest) => manifest.kind === kind)
   if (!found) throw new Error(`no ${kind} in ${manifests.map((each) => each.kind)}`)
@@ -62,7 +62,7 @@ const EVERYTHING = {
 }
 
 const CASES: readonly [string, () => Chart, Values][] = [
-  ['the gateway, as it is', () => gateway, GATEWAY],
+  ['the gateway, with defaults', () => gateway, GATEWAY],
   ['the gateway with a secret of its own', () => gateway, { url: URL, token: { existingSecret: 'mine' } }],
   [
     'the gateway with everything',
@@ -91,11 +91,11 @@ const CASES: readonly [string, () => Chart, Values][] = [
     },
   ],
   [
-    'the gateway with nothing that can go',
+    'the gateway with everything optional off',
     () => gateway,
     { ...GATEWAY, networkPolicy: { enabled: false }, sysctls: [] },
   ],
-  ['the server, as it is', () => server, SERVER],
+  ['the server, with defaults', () => server, SERVER],
   [
     'the server with everything',
     () => server,
@@ -106,6 +106,7 @@ const CASES: readonly [string, () => Chart, Values][] = [
       admin: { existingSecret: 'first', existingSecretKey: 'p' },
       settings: { POSTERN_LOG_LEVEL: 'debug', POSTERN_CONNECTIONS_PER_SOURCE: 100 },
       secretSettings: { POSTERN_OIDC_CLIENT_SECRET: { secret: 'provider', key: 'secret' } },
+      metrics: { port: 9464, existingSecret: 'watchers', existingSecretKey: 't' },
       service: {
         annotations: { a: 'b' },
         loadBalancerIP: '203.0.113.1',
@@ -115,7 +116,7 @@ const CASES: readonly [string, () => Chart, Values][] = [
     },
   ],
   [
-    'the server with nothing that can go',
+    'the server with everything optional off',
     () => server,
     { ...SERVER, networkPolicy: { enabled: false }, sysctls: [] },
   ],
@@ -132,7 +133,7 @@ describe.each(CASES)('%s', (_, chart, values) => {
     expect(await findFaults(rendered.manifests)).toEqual([])
   })
 
-  test('asks for no right that it does not need', () => {
+  test('asks for no permission that it does not need', () => {
     const { containers, ...pod } = podOf(rendered)
     const all = [...(pod.initContainers ?? []), ...containers]
     const { hostNetwork, hostPID, hostIPC, automountServiceAccountToken } = pod
@@ -176,7 +177,7 @@ const rightsOf = (containers: readonly IContainer[]) =>
     containers.map(({ name, securityContext }) => [name, securityContext?.capabilities?.add ?? []]),
   )
 
-test('what a chart could get wrong is found', async () => {
+test('possible mistakes in a chart are found', async () => {
   const { manifests } = await gateway.render(GATEWAY)
   const spoil = async (work: (container: Record<string, unknown>, pod: IPodSpec) => void) => {
     const copy = structuredClone(manifests)
@@ -193,7 +194,7 @@ test('what a chart could get wrong is found', async () => {
   expect((await findFaults([unknown]))[0]).toBe('apps/v1 has no Deploiment')
 })
 
-describe('what is missing or wrong is said before anything is made', () => {
+describe('missing or wrong values are reported before anything is created', () => {
   test.each<[string, () => Chart, Values, RegExp]>([
     ['an address', () => gateway, { token: { value: TOKEN } }, /url is missing: give your server's address/],
     ['a token', () => gateway, { url: URL }, /access token is missing: give token.value, or/],
@@ -223,6 +224,12 @@ describe('what is missing or wrong is said before anything is made', () => {
       () => server,
       { ...SERVER, ports: { from: 2000, to: 1999 } },
       /ports.from must not be above/,
+    ],
+    [
+      'a token for metrics',
+      () => server,
+      { ...SERVER, metrics: { port: 9464 } },
+      /metrics.existingSecret is/,
     ],
     ['not too many ports', () => server, { ...SERVER, ports: { from: 2000, to: 2100 } }, /at most 100 ports/],
     [
@@ -255,6 +262,23 @@ describe('hostile values stay values', () => {
     )
     expect(environment).toMatchObject({ POSTERN_ACME_EMAIL: text, POSTERN_CONTACT_URL: text })
   })
+})
+
+test('metrics are at a port of the pod alone, with a token that the edge does not have', async () => {
+  const metrics = { port: 9464, existingSecret: 'watchers', existingSecretKey: 't' }
+  const rendered = await server.render({ ...SERVER, metrics })
+  const [own, edge] = podOf(rendered).containers
+  const namesOf = (container?: IContainer) => container?.env?.map(({ name }) => name) ?? []
+  expect(own?.env).toContainEqual({ name: 'POSTERN_METRICS_ADDRESS', value: '0.0.0.0:9464' })
+  expect(namesOf(own)).toContain('POSTERN_METRICS_TOKEN')
+  // It keeps services from the port.
+  expect(namesOf(edge)).toContain('POSTERN_METRICS_ADDRESS')
+  expect(namesOf(edge)).not.toContain('POSTERN_METRICS_TOKEN')
+  expect(own?.ports).toEqual([{ name: 'metrics', containerPort: 9464, protocol: 'TCP' }])
+  const { spec } = find<IService>(rendered, 'Service')
+  expect(spec?.ports?.map(({ port }) => port)).not.toContain(9464)
+  const none = podOf(await server.render(SERVER)).containers
+  expect(none.flatMap(namesOf).filter((name) => name.includes('METRICS'))).toEqual([])
 })
 
 test('the token is in the secret only', async () => {

@@ -10,7 +10,7 @@ import {
   type ServerContainers,
   startServerContainers,
 } from '@postern/testkit/containers/server'
-import { type FakeDocker, startFakeDocker } from '@postern/testkit/fake-docker'
+import { type FakeDocker, startFakeDocker } from '@postern/testkit/fakes/fake-docker'
 import { type Lab, startLab } from '@postern/testkit/lab/network'
 import { startEcho, startListening } from '@postern/testkit/lab/upstreams'
 import { tempDir } from '@postern/testkit/temp-dir'
@@ -55,7 +55,7 @@ beforeAll(async () => {
   docker.containers.set('gateway', { name: 'gateway', networks: { shop: '172.29.7.2' } })
   const gatewayNetworks = [{ interface: 'eth0', subnet: '172.29.7.0/24' }]
   node = await server.api.createNode({ name: 'shop', isGateway: true, gatewayNetworks })
-  // The contract says so.
+  // The contract's type for this answer.
   shown = (await server.api.call('GET', '/api/config')).json as typeof shown
   gateway = await up()
 })
@@ -109,7 +109,7 @@ const statusOf = async (domain: string) => (await visit(lab.visitor, `https://${
 const answers = (domain: string) => until(`${domain} to answer`, async () => (await statusOf(domain)) === 200)
 const agentFile = () => readFileSync(join(dir, 'node/node/agent.json'), 'utf8')
 
-test('a person with only Docker publishes a container of another machine by two compose files and no other command', async () => {
+test("a person with only Docker publishes another machine's container with two compose files and no other command", async () => {
   await server.api.createDomain({ domain: 'whoami.example.com' })
   const backend = { backendHost: 'whoami', backendPort: 80 }
   await server.api.publish(node.id, { name: 'whoami', domain: 'whoami.example.com', ...backend })
@@ -165,7 +165,7 @@ test('the token is in no argument, log, or layer; who reads the health check’s
 })
 
 test('the health check tells the truth: unhealthy while the tunnel carries nothing', async () => {
-  // Not by this machine's nft, which hangs over what a newer one in the image wrote.
+  // This machine's nft hangs on what the image's newer one wrote.
   const cut = ['pref', '1', 'ipproto', 'udp', 'dport', '51820', 'blackhole']
   await lab.site.must('ip', 'rule', 'add', ...cut)
   const { code, stdout } = await gateway.health()
@@ -174,7 +174,7 @@ test('the health check tells the truth: unhealthy while the tunnel carries nothi
   await until('the gateway to be healthy', async () => (await gateway.health()).code === 0, { everyMs: 500 })
 })
 
-test('made anew on the same volume it is the same node, also while the server is away', async () => {
+test('recreated on the same volume it is the same node, also while the server is down', async () => {
   const before = agentFile()
   await server.server.stop()
   await restart()
@@ -184,7 +184,7 @@ test('made anew on the same volume it is the same node, also while the server is
   await server.untilApplied()
 })
 
-/** As a person does for labels: two lines uncommented. */
+/** As a person does for labels: uncomments two lines. */
 const withLabels = (text: string) =>
   text
     .replace(`# - ${SOCKET}:`, `- ${SOCKET}:`)
@@ -198,7 +198,7 @@ const says = (words: string) =>
     (await gateway.exec(['postern', 'status'])).stdout.includes(words),
   )
 
-test('a container with labels is published once the node has the right, and goes when it ends', async () => {
+test('a container with labels is published once the node has the right, and removed when it ends', async () => {
   await server.api.createDomain({ domain: 'grafana.example.com' })
   await restart(withLabels)
   run(LABELS)
@@ -213,7 +213,7 @@ test('a container with labels is published once the node has the right, and goes
   await answers('whoami.example.com')
 })
 
-test('labels that cannot be read, or that the server refuses, publish nothing and are told', async () => {
+test('labels that cannot be read, or that the server refuses, publish nothing and are reported', async () => {
   run({ ...LABELS, 'postern.allowed-ip': '192.0.2.0/24' })
   await says('Unknown label postern.allowed-ip')
   run({ ...LABELS, 'postern.http.domain': lab.server.address })
@@ -231,7 +231,7 @@ test('without its socket’s group the gateway says how to give it', async () =>
   await answers('grafana.example.com')
 })
 
-test('what is missing in a compose file is said in words', async () => {
+test('what is missing in a compose file is reported in words', async () => {
   await gateway.stop()
   const plain = readEdited()
   const without = await start({ ...plain, cap_add: [] }, 'spare')

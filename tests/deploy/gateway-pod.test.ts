@@ -32,7 +32,7 @@ beforeAll(async () => {
   await buildImage({ dockerfile: join(ROOT, 'deploy/docker/gateway.Dockerfile'), context: ROOT, tag: IMAGE })
   lab = await startLab()
   installation = await startInstallation(lab)
-  // As workers of a cluster have it, and pods take it from them.
+  // As on a cluster's workers, from which pods inherit it.
   await lab.site.must('sysctl', '-qw', 'net.ipv4.ip_forward=1')
   await lab.site.must('ip', 'addr', 'add', '10.96.0.2/16', 'dev', 'eth1')
   await lab.lan.must('ip', 'addr', 'add', `${GRAFANA}/16`, 'dev', 'eth0')
@@ -67,7 +67,7 @@ async function install(own: Values): Promise<Container> {
     .open(join(ROOT, 'deploy/helm/postern-gateway'))
     .render({ ...values, ...own })
   renderer.remove()
-  // The charts' own test holds it against the schemas.
+  // The charts' own test checks it against the schemas.
   const deployment = manifests.find(({ kind }) => kind === 'Deployment') as IDeployment | undefined
   const pod = deployment?.spec?.template.spec
   if (!pod) throw new Error('the chart has no pod')
@@ -109,7 +109,7 @@ test('its processes have NET_ADMIN at most, and are not root', () => {
   }
 })
 
-test('a new pod makes a new key, and goes on with the same services', async () => {
+test('a new pod makes a new key, and serves the same services', async () => {
   const stopped = await gateway?.stop()
   expect(stopped?.seconds).toBeLessThan(10)
   gateway = await install({})

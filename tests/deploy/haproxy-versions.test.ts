@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { must, run } from '@postern/testkit/exec'
+import { must, run } from '@postern/testkit/processes/exec'
 import { afterAll, expect, test } from 'vitest'
 import { installHaproxy } from '../../scripts/bootstrap/haproxy/install.mjs'
 
@@ -22,10 +22,10 @@ afterAll(() => rmSync(place, { recursive: true }))
 const program = join(place, 'bin/haproxy')
 const folders = () => readdirSync(join(place, 'haproxy'))
 
-/** As if a day had passed. */
+/** Pretends that a day has passed. */
 const forgetAsking = () => utimesSync(join(cache, 'asked'), 0, 0)
 
-test('HAProxy of Debian 13 runs with its own libraries, and comes once', async () => {
+test("Debian 13's HAProxy runs with its own libraries, and is installed once", async () => {
   expect(await installHaproxy(place, cache)).toEqual({
     version: expect.stringMatching(/^3\.0\./),
     isNew: true,
@@ -40,7 +40,7 @@ test('HAProxy of Debian 13 runs with its own libraries, and comes once', async (
   expect(folders()).toHaveLength(1)
 })
 
-test('a library with an update brings a new folder, and the old one goes', async () => {
+test('an updated library gets a new folder, and the old one is removed', async () => {
   const [before = ''] = folders()
   const manifest = join(place, 'haproxy', before, 'packages')
   writeFileSync(manifest, 'haproxy_3.0.11-1_amd64.deb\nlibssl3t64_3.5.1-1_amd64.deb\n')
@@ -52,7 +52,7 @@ test('a library with an update brings a new folder, and the old one goes', async
   expect(await must([program, '-v'])).toMatch(/^HAProxy version 3\.0\./)
 })
 
-test('without a way to the archive it fails, and is asked again', async () => {
+test('without access to the archive it fails, and is tried again', async () => {
   forgetAsking()
   const module = join(import.meta.dirname, '../../scripts/bootstrap/haproxy/install.mjs')
   const program = `import(process.argv[1]).then((it) => it.installHaproxy(...process.argv.slice(2)))`
@@ -63,7 +63,7 @@ test('without a way to the archive it fails, and is asked again', async () => {
   expect(statSync(join(cache, 'asked')).mtimeMs).toBe(0)
 })
 
-test('what Debian did not sign is refused, and nothing changes', async () => {
+test('a package list that Debian did not sign is refused, and nothing changes', async () => {
   const link = readlinkSync(program)
   const mirror = `file://${await makeArchive(join(place, 'mirror'))}`
   const other = join(place, 'other')

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { must } from '@postern/testkit/exec'
+import { must } from '@postern/testkit/processes/exec'
 import { Ajv } from 'ajv'
 import { parse, parseAllDocuments } from 'yaml'
 
@@ -23,13 +23,16 @@ export interface Rendered {
 }
 
 export interface Chart {
-  /** The chart's own values, before anybody sets one. */
+  /** The chart's default values. */
   defaults: Values
-  /** As `helm template NAME CHART --values …`. @throws Error with the words that helm would show */
+  /**
+   * As `helm template NAME CHART --values …`.
+   * @throws Error with the message that helm would show
+   */
   render(values: Values): Promise<Rendered>
 }
 
-/** What renders charts here: helm itself is in no Debian. */
+/** Renders charts here, since Debian does not package helm. */
 export async function buildRenderer(): Promise<{ open(dir: string): Chart; remove(): void }> {
   const dir = mkdtempSync(join(tmpdir(), 'pt-helm-'))
   mkdirSync(`${dir}/cache`)
@@ -108,7 +111,7 @@ function readManifests(name: string, text: string): Manifest[] {
   return parseAllDocuments(text).flatMap((document) => {
     const [error] = document.errors
     if (error) throw new Error(`${name}: ${error.message}\n${text}`)
-    // Held against the schemas of Kubernetes by the tests.
+    // The tests check it against the schemas of Kubernetes.
     const manifest = document.toJS() as Manifest | null
     return manifest ? [manifest] : []
   })

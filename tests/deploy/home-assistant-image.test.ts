@@ -6,10 +6,10 @@ import { buildImage, inspectImage } from '@postern/testkit/containers/build-imag
 import type { ComposeService } from '@postern/testkit/containers/compose'
 import { type Container, startContainer } from '@postern/testkit/containers/container'
 import { capabilitySet } from '@postern/testkit/containers/processes'
-import { must, type Running } from '@postern/testkit/exec'
 import { startInstallation } from '@postern/testkit/installation'
 import { startLab } from '@postern/testkit/lab/network'
 import { startListening } from '@postern/testkit/lab/upstreams'
+import { must, type Running } from '@postern/testkit/processes/exec'
 import { shared } from '@postern/testkit/shared'
 import { tempDir } from '@postern/testkit/temp-dir'
 import { until } from '@postern/testkit/until'
@@ -55,9 +55,9 @@ beforeAll(async () => {
   const gatewayNetworks = [{ interface: 'eth1', subnet: '172.30.32.0/23' }]
   const rights = { isGateway: true, gatewayNetworks, agentMayPublish: true, agentDomains: [DOMAIN] }
   node = await installation.api.createNode({ name: 'home', ...rights })
-  // Nobody here answers for its name.
+  // Its name does not resolve here.
   await installation.api.createDomain({ domain: DOMAIN })
-  // The contract says so.
+  // The contract's type for this answer.
   const server = (await installation.api.call('GET', '/api/config')).json as Record<string, string>
   options = {
     ...(parse(readFileSync(join(ADD_ON, 'config.yaml'), 'utf8')) as { options: object }).options,
@@ -71,7 +71,7 @@ beforeAll(async () => {
 })
 afterAll(() => addOn?.stop())
 
-/** As the documentation says: its folder, with the server's agent in it. */
+/** As documented: its folder, with the server's agent in it. */
 async function buildAddOn(): Promise<void> {
   const context = join(dir, 'postern')
   cpSync(ADD_ON, context, { recursive: true })
@@ -91,7 +91,9 @@ function readTrusted(file: string): string[] {
   return http.trusted_proxies
 }
 
-/** What the Supervisor makes of config.yaml: Docker's own rights, those it asks for, and the directory of its data. */
+/**
+ * What the Supervisor makes of config.yaml: Docker's default capabilities, those it requests, and its data directory.
+ */
 function serviceOf(): ComposeService {
   const config: { privileged: string[]; devices: string[]; tmpfs?: boolean } = parse(
     readFileSync(join(ADD_ON, 'config.yaml'), 'utf8'),
@@ -103,7 +105,7 @@ function serviceOf(): ComposeService {
     ...(config.tmpfs ? { tmpfs: ['/tmp'] } : {}),
     environment: { SUPERVISOR_TOKEN, HASSIO_TOKEN: SUPERVISOR_TOKEN, TZ: 'Europe/Berlin' },
     healthcheck: { test: ['CMD', ...readHealthCheck()] },
-    // What Docker sets in each container's own network, and what one has from its host.
+    // What Docker sets in each container's own network, and what a container inherits from its host.
     sysctls: { 'net.ipv4.ip_unprivileged_port_start': 0, 'net.ipv4.ip_forward': 1 },
   }
 }
@@ -141,7 +143,7 @@ test('one switch publishes Home Assistant, which answers once it has the lines o
   await until('the add-on to be healthy', isHealthy, { everyMs: 500 })
 })
 
-test('its log says in words what it does and how it is', async () => {
+test('its log says in words what it does and whether it works', async () => {
   const log = addOn.logs()
   expect(log).toContain(`This add-on connects to ${options.url} and keeps connected.`)
   expect(log).toContain(`It publishes Home Assistant at https://${DOMAIN}/`)
@@ -174,7 +176,7 @@ test('neither token is in an argument or the image, and the Supervisor’s is in
     expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain(SUPERVISOR_TOKEN)
 })
 
-test('without the right of its node it publishes nothing, and its log says which right is missing', async () => {
+test('without the right on its node it publishes nothing, and its log says which right is missing', async () => {
   const allow = (agentMayPublish: boolean) =>
     installation.api.call('PATCH', `/api/nodes/${node.id}`, { agentMayPublish })
   expect((await allow(false)).status).toBe(200)
@@ -187,8 +189,8 @@ test('without the right of its node it publishes nothing, and its log says which
   await answers(200)
 })
 
-test('when the way to the server is cut it is unhealthy, and connects again by itself', async () => {
-  // Not by this machine's nft, which hangs over what a newer one in the image wrote.
+test('when the network to the server is cut it is unhealthy, and reconnects on its own', async () => {
+  // This machine's nft hangs on what the image's newer one wrote.
   const cut = ['pref', '1', 'ipproto', 'udp', 'dport', '51820', 'blackhole']
   await lab.site.must('ip', 'rule', 'add', ...cut)
   expect(await isHealthy()).toBe(false)
@@ -207,7 +209,7 @@ test('after a restart it is the same node, also when its directory came back fro
   expect(agentFile()).toBe(before)
 })
 
-test('without the switch Home Assistant is published no longer, and the node stays connected', async () => {
+test('without the switch Home Assistant is no longer published, and the node stays connected', async () => {
   await addOn.stop()
   addOn = await start({ ...options, publish_home_assistant: false })
   await until(
@@ -218,7 +220,7 @@ test('without the switch Home Assistant is published no longer, and the node sta
   expect(addOn.logs()).toContain('Publish Home Assistant is off')
 })
 
-test('options that are wrong are told in words, and do nothing else', async () => {
+test('wrong options are reported in words, and have no other effect', async () => {
   await addOn.stop()
   const hostile = {
     ...options,

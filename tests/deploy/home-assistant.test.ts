@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { must } from '@postern/testkit/exec'
+import { must } from '@postern/testkit/processes/exec'
 import { Ajv } from 'ajv'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -16,14 +16,14 @@ const words: Record<string, { name: string; description: string }> = parse(
   read('translations/en.yaml'),
 ).configuration
 
-/** What is wrong with a value, a line each. */
+/** The faults of a value, one per line. */
 function findFaults(schema: object, value: unknown): string[] {
   const isRight = new Ajv({ allErrors: true, strictTuples: false }).compile(schema)
   return isRight(value) ? [] : (isRight.errors ?? []).map((each) => `${each.instancePath} ${each.message}`)
 }
 
-describe('what Home Assistant reads of the add-on', () => {
-  test('is what its Supervisor takes', () => {
+describe('the add-on as Home Assistant reads it', () => {
+  test('is valid for its Supervisor', () => {
     expect(findFaults(CONFIG_SCHEMA, config)).toEqual([])
     expect(findFaults(TRANSLATIONS_SCHEMA, parse(read('translations/en.yaml')))).toEqual([])
     const repository = readFileSync(join(ADD_ON, '../repository.yaml'), 'utf8')
@@ -59,7 +59,7 @@ describe('what Home Assistant reads of the add-on', () => {
     expect(read('CHANGELOG.md')).toContain(`## ${version}\n`)
   })
 
-  test('has words for each option, and each is in the documentation', () => {
+  test('explains each option, as does the documentation', () => {
     expect(Object.keys(words)).toEqual(Object.keys(fields))
     expect(Object.keys(config.options as object)).toEqual(Object.keys(fields))
     const docs = read('DOCS.md')
@@ -100,7 +100,7 @@ const GOOD = {
 const optionsOf = (change: object) => readOptions(JSON.stringify({ ...GOOD, ...change }))
 
 describe('the options', () => {
-  test('become what the agent needs', () => {
+  test("become the agent's configuration", () => {
     const { wanted, problems } = optionsOf({ publish_home_assistant: true, domain: ' Home.Example.com ' })
     expect(problems).toEqual([])
     expect(wanted).toEqual({
@@ -114,7 +114,7 @@ describe('the options', () => {
     ])
   })
 
-  test('publish nothing while the switch is off, whatever the domain says', () => {
+  test('publish nothing while the switch is off, whatever the domain is', () => {
     const { wanted, problems } = optionsOf({ domain: 'not a domain' })
     expect({ problems, services: servicesOf(wanted.domain) }).toEqual({ problems: [], services: [] })
     // Only the switch itself turns it on, not a text that looks like it.
@@ -136,29 +136,35 @@ describe('the options', () => {
     ['an address as domain', { publish_home_assistant: true, domain: 'https://home.example.com/' }, 'Domain'],
     ['a shell’s words', { publish_home_assistant: true, domain: '$(reboot).example.com' }, 'Domain'],
     ['a domain of two lines', { publish_home_assistant: true, domain: 'a.example\nb.example' }, 'Domain'],
-  ])('%s is told in the words of the form', (_, change, name) => {
+  ])('%s is reported in the words of the form', (_, change, name) => {
     const { problems } = optionsOf(change)
     expect(problems).toHaveLength(1)
     expect(problems[0]).toMatch(new RegExp(`^${name}: `))
     expect(Object.values(words).map((each) => each.name)).toContain(name)
   })
 
-  test.each(['', 'null', '[]', '"x"', '{', '{"url":{}}'])('a file %j is told and breaks nothing', (text) => {
-    expect(readOptions(text).problems).toHaveLength(2)
-  })
+  test.each(['', 'null', '[]', '"x"', '{', '{"url":{}}'])(
+    'a file %j is reported and breaks nothing',
+    (text) => {
+      expect(readOptions(text).problems).toHaveLength(2)
+    },
+  )
 
-  test('a secret is in no problem', () => {
+  test('no problem shows a secret', () => {
     const { problems } = optionsOf({ token: 'ptn secret', fingerprint: 'sha256:secret' })
     expect(problems).toHaveLength(2)
     expect(problems.join()).not.toContain('ptn secret')
   })
 })
 
-test.each(['run.sh', 'as-postern.sh'])('the script %s names no option and keeps no secret', async (name) => {
-  await must(['sh', '-n', join(ADD_ON, name)])
-  const lines = read(name)
-    .split('\n')
-    .filter((line) => !line.startsWith('#'))
-  expect(Object.keys(fields).filter((field) => lines.some((line) => line.includes(field)))).toEqual([])
-  expect(lines.join('\n')).not.toMatch(/\$\(|`|\beval\b|POSTERN_TOKEN|SUPERVISOR_TOKEN/)
-})
+test.each(['run.sh', 'as-postern.sh'])(
+  'the script %s prints no option and stores no secret',
+  async (name) => {
+    await must(['sh', '-n', join(ADD_ON, name)])
+    const lines = read(name)
+      .split('\n')
+      .filter((line) => !line.startsWith('#'))
+    expect(Object.keys(fields).filter((field) => lines.some((line) => line.includes(field)))).toEqual([])
+    expect(lines.join('\n')).not.toMatch(/\$\(|`|\beval\b|POSTERN_TOKEN|SUPERVISOR_TOKEN/)
+  },
+)

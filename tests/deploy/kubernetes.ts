@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { run } from '@postern/testkit/exec'
+import { run } from '@postern/testkit/processes/exec'
 import type { Manifest } from './helm.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -12,8 +12,8 @@ interface Model {
 }
 
 /**
- * What Kubernetes would refuse of these manifests, a line each. Types, formats and required fields by the schemas of its
- * API; fields that it does not know by the types of the same API, which the schemas let pass.
+ * What Kubernetes would refuse in these manifests, one fault per line. The schemas of its API find wrong types and
+ * formats and missing fields; unknown fields, which the schemas accept, are found with the types of the same API.
  */
 export async function findFaults(manifests: readonly Manifest[]): Promise<string[]> {
   const wrong = await Promise.all(manifests.map(findWrongValue))

@@ -4,12 +4,13 @@ import { basename, join } from 'node:path'
 import type { Config } from '@postern/contract/config'
 import { installationPaths } from '@postern/contract/installation'
 import type { CreatedNode } from '@postern/contract/nodes'
+import { WAITING_UPDATES } from '@postern/host/haproxy-place'
 import { type Api, signIn } from '@postern/testkit/api'
-import { must, run } from '@postern/testkit/exec'
 import { isApplied } from '@postern/testkit/installation'
 import { type BootedMachine, bootMachine } from '@postern/testkit/lab/booted-machine'
 import { type Lab, startLab } from '@postern/testkit/lab/network'
 import { startEcho } from '@postern/testkit/lab/upstreams'
+import { must, run } from '@postern/testkit/processes/exec'
 import { until } from '@postern/testkit/until'
 import { visit } from '@postern/testkit/visitor'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -17,14 +18,15 @@ import { makePackages } from '../../scripts/package/packages.ts'
 import { listSizes } from '../../scripts/package/sizes.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-/** In the clone, which each booted machine has too. */
+/** In the clone, which each booted machine has, too. */
 const WORK = '.postern/deploy-packages'
 const UNITS = ['postern-server', 'postern-edge']
 const VERSION = '0.1.0'
 const OLDER = '0.0.9'
-/** A file that only the version before has. */
+/** A file that only the previous version has. */
 const MARKER = '/usr/lib/postern/only-in-0.0.9'
 const SERVICE = 'https://service.example.com/'
+const LISTS_FETCHED = '/var/cache/postern-haproxy/package-lists'
 const paths = installationPaths('/var/lib/postern')
 
 let lab: Lab
@@ -47,7 +49,7 @@ beforeAll(async () => {
   lab = await startLab()
   dir = mkdtempSync(join(tmpdir(), 'pt-packages-'))
   ;[server, site] = await Promise.all([bootMachine(lab.server), bootMachine(lab.site)])
-  // What npm start has put there for this machine's own tests.
+  // What npm start put there for this machine's own tests.
   for (const machine of [server, site]) await machine.must('rm', '-rf', '/usr/lib/postern')
   await startEcho(lab.site, dir, 8080)
 })
@@ -61,7 +63,10 @@ afterAll(async () => {
 
 const repackHere = (file: string) => repack(file, join(ROOT, WORK, 'older'))
 
-/** The same package as the version before, by Debian's own tools. @returns its file */
+/**
+ * The same package as a previous version, made with Debian's own tools.
+ * @returns its file
+ */
 async function repack(file: string, target: string): Promise<string> {
   const stage = join(target, basename(file, '.deb'))
   mkdirSync(target, { recursive: true })
@@ -102,7 +107,7 @@ const untilApplied = () =>
 const untilServed = () => until('the service to answer', async () => (await statusOf(SERVICE)) === 200)
 const getConfig = async () => (await api.call('GET', '/api/config')).json as Config
 
-/** What carries the traffic of a machine: its processes, in whatever unit they are. */
+/** The processes that carry a machine's traffic, whatever unit they are in. */
 const listTraffic = async (machine: BootedMachine) =>
   (await machine.run('ps', '-C', 'haproxy,wireguard-go', '-o', 'pid=,comm=,unit=')).stdout
 
@@ -120,7 +125,7 @@ async function whileVisiting(work: () => Promise<unknown>): Promise<number[]> {
   return [...statuses]
 }
 
-/** All that has our name on a machine, but the clone and what it was booted with. */
+/** Everything on a machine that has our name, except the clone and what the machine was booted with. */
 async function listOurs(machine: BootedMachine): Promise<string[]> {
   const places = ['/etc', '/usr', '/var', '/run', '/opt', '/tmp', '/home']
   const { stdout } = await machine.run('find', ...places, '-xdev', '-name', '*postern*')
@@ -138,7 +143,7 @@ test('lintian finds no error in the packages', async () => {
   expect({ code, errors: stdout.match(/^E: .*$/gm) ?? [] }).toEqual({ code: 0, errors: [] })
 })
 
-test('no package that only development needs is part of the programs, and none comes beside them', async () => {
+test('no development package is part of the programs, or installed beside them', async () => {
   const { packages } = readLock()
   for (const map of [
     'apps/server/dist/server.mjs.map',
@@ -154,10 +159,10 @@ test('no package that only development needs is part of the programs, and none c
   expect(beside).toEqual(['node_modules/.bin/', 'node_modules/.bin/node'])
 })
 
-test('installing the server makes its users and starts nothing, and it says what starts it', async () => {
+test('installing the server creates its users and starts nothing, and it says how to start it', async () => {
   for (const name of ['postern-proxy', 'postern']) await server.run('userdel', name)
-  const said = await apt(server, 'install', files.olderServer, files.haproxy)
-  expect(said).toContain('Start it: sudo postern-server start')
+  const output = await apt(server, 'install', files.olderServer, files.haproxy)
+  expect(output).toContain('Start it: sudo postern-server start')
   expect((await server.run('systemctl', 'is-active', ...UNITS)).stdout).toBe('inactive\ninactive\n')
   expect(await server.must('getent', 'passwd', 'postern')).toMatch(/:\/nonexistent:\/usr\/sbin\/nologin$/m)
   expect(
@@ -186,12 +191,12 @@ test('installing the server makes its users and starts nothing, and it says what
   await server.must('rm', own)
 })
 
-test('postern-server start brings the console up, and shows the initial password on the screen only', async () => {
-  const said = await server.must('postern-server', 'start')
-  expect(said).toContain(`https://${lab.server.address}/`)
-  expect(said).toMatch(/^ +Data plane +HAProxy 3\.\S+, wireguard-go, nftables$/m)
+test('postern-server start brings up the console, and shows the initial password on the screen only', async () => {
+  const output = await server.must('postern-server', 'start')
+  expect(output).toContain(`https://${lab.server.address}/`)
+  expect(output).toMatch(/^ +Data plane +HAProxy 3\.\S+, wireguard-go, nftables$/m)
   expect(await server.must('systemctl', 'is-active', 'postern-haproxy.timer')).toBe('active\n')
-  password = /Password +(\S+)/.exec(said)?.[1] ?? ''
+  password = /Password +(\S+)/.exec(output)?.[1] ?? ''
   api = await signIn(server.pathOf(paths.serverSocket), 'admin', password)
   await untilApplied()
   expect(
@@ -202,6 +207,15 @@ test('postern-server start brings the console up, and shows the initial password
   expect((await getConfig()).version).toBe(OLDER)
   for (const path of ['/', '/docs', '/docs/quick-start'])
     expect(await statusOf(`https://${lab.server.address}${path}`)).toBe(200)
+})
+
+test('while it runs, the daily look notes the security updates that wait', async () => {
+  // Without a network, it finds no newer HAProxy, and only the old package lists.
+  await server.must('rm', '-f', LISTS_FETCHED)
+  await server.run('systemctl', 'start', 'postern-haproxy.service')
+  expect(JSON.parse(await server.must('cat', WAITING_UPDATES))).toBeInstanceOf(Array)
+  // Its sandbox lets it fetch them.
+  await server.must('test', '-e', LISTS_FETCHED)
 })
 
 test('the packages of server and agent publish a service through the tunnel', async () => {
@@ -218,7 +232,7 @@ test('the packages of server and agent publish a service through the tunnel', as
   await untilServed()
 })
 
-test('an upgrade of both touches no traffic, and keeps the settings', async () => {
+test('an upgrade of both does not touch traffic, and keeps the settings', async () => {
   await server.must('sh', '-c', 'echo POSTERN_LOG_LEVEL=warn >>/etc/postern/environment')
   await server.must('test', '-e', MARKER)
   const before = [await listTraffic(server), await listTraffic(site)]
@@ -237,16 +251,16 @@ test('an upgrade of both touches no traffic, and keeps the settings', async () =
   expect((await server.run('postern-server', 'status')).stdout).toContain(`Postern ${VERSION} is running.`)
 })
 
-test('key and password are changed by the package too, while the server is stopped', async () => {
+test("the package's command changes key and password, too, while the server is stopped", async () => {
   const refused = await server.run('postern-server', 'rotate-key')
   expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('stop the server first') })
   await server.must('systemctl', 'stop', 'postern-server')
   expect(await server.must('postern-server', 'rotate-key')).toMatch(
     /^\d+ secrets are sealed with a new key\.$/m,
   )
-  const said = await server.must('postern-server', 'password')
+  const output = await server.must('postern-server', 'password')
   const forgotten = password
-  password = /^ +Password +(\S+)/m.exec(said)?.[1] ?? ''
+  password = /^ +Password +(\S+)/m.exec(output)?.[1] ?? ''
   await server.must('systemctl', 'start', 'postern-server')
   const socket = server.pathOf(paths.serverSocket)
   api = await until('the server', () => signIn(socket, 'admin', password))
@@ -266,7 +280,7 @@ test('removing and purging the agent leaves nothing of it', async () => {
   expect((await site.run('pgrep', '-f', 'bin/postern')).code).toBe(1)
 })
 
-test('on a host without any Node the install line brings the agent with Node inside, which connects', async () => {
+test('on a host without any Node the install line installs the agent with Node inside, which connects', async () => {
   await site.must('rm', '-f', '/usr/bin/node', '/usr/bin/nodejs')
   expect((await typed('node --version')).code).toBe(127)
   const { publicUrl, caFingerprint, installerSha256 } = await getConfig()
@@ -294,7 +308,7 @@ test('on a host without any Node the install line brings the agent with Node ins
   expect((await typed('NODE_OPTIONS=--no-such-option postern status --health')).code).toBe(0)
 })
 
-test('removing the server ends its traffic and keeps its data, for another installation to go on with', async () => {
+test('removing the server ends its traffic and keeps its data, which another installation can use', async () => {
   await apt(server, 'remove', 'postern-server')
   expect(await listTraffic(server)).toBe('')
   expect(await server.must('nft', 'list', 'tables')).toBe('')
@@ -328,14 +342,14 @@ test('nothing is larger than bench/package-sizes.json allows', () => {
     readdirSync(join(ROOT, WORK)).map((name) => join(ROOT, WORK, name)),
     VERSION,
   )
-  // The packages are not compressed here; `npm run package` holds them to their limits itself.
+  // The packages are not compressed here; `npm run package` checks their limits itself.
   const compressed = sizes.filter(({ file }) => !file.endsWith('.deb'))
   expect(compressed).toHaveLength(4)
   expect(compressed.filter(({ size, limit }) => size > limit)).toEqual([])
 })
 
 test('the file for arm64 is one', () => {
-  // The whole of it is the same Node and the same program; it does not run here.
+  // It contains the same Node version and the same program, but does not run here.
   const made = readdirSync(join(ROOT, WORK))
   expect(made).toContain('postern-linux-arm64')
   expect(readFileSync(join(ROOT, WORK, 'postern-linux-arm64')).readUInt16LE(18)).toBe(183)

@@ -12,13 +12,13 @@ export interface PodOptions {
   dir: string
   /** The release, with the secrets and config maps that the pod names. */
   manifests: readonly Manifest[]
-  /** What the kubelet writes there. */
+  /** The file that the kubelet mounts there. */
   etc?: { 'resolv.conf'?: string }
 }
 
 /**
- * Starts a rendered pod as a kubelet would: users, rights, environment and volumes, all of one group. It knows what our
- * charts use, and refuses the rest.
+ * Starts a rendered pod as a kubelet would: users, capabilities, environment and volumes, all of one group. It
+ * supports what our charts use, and refuses the rest.
  * @returns its containers by name
  */
 export async function startPod(pod: IPodSpec, options: PodOptions): Promise<Map<string, Container>> {
@@ -28,7 +28,7 @@ export async function startPod(pod: IPodSpec, options: PodOptions): Promise<Map<
   const start = (service: ComposeService) =>
     startContainer({ image, namespace, service, mounts, ...(etc && { etc }) })
   for (const each of pod.initContainers ?? []) {
-    // Its program may have ended before anybody looks.
+    // Its program may already have ended.
     const container = await start({ ...serviceOf(pod, each), entrypoint: ['tini', '--', 'sleep', '600'] })
     const { code, stderr } = await container.exec(each.command ?? [])
     await container.stop()
@@ -76,10 +76,10 @@ function readValue({ name, value }: { name: string; value?: string | undefined }
   return value
 }
 
-/** Not filled from the image, as a volume of Docker's would be. */
+/** Not filled from the image, unlike a Docker volume. */
 const placeOf = ({ name, subPath }: IVolumeMount) => `/volumes/${name}${subPath ? `/${subPath}` : ''}`
 
-/** A directory for each volume and claim, as the pod's group may use it. What is there already stays. */
+/** A directory for each volume and claim, as the pod's group may use it. Existing contents stay. */
 function layVolumes(pod: IPodSpec, { dir, manifests }: PodOptions): Record<string, string> {
   const group = pod.securityContext?.fsGroup ?? 0
   const declared = new Map((pod.volumes ?? []).map((volume) => [volume.name, volume]))
@@ -94,7 +94,7 @@ function layVolumes(pod: IPodSpec, { dir, manifests }: PodOptions): Record<strin
   )
 }
 
-/** An empty directory is everybody's, a disk is root's and its group's; both hand their group on. */
+/** An emptyDir is world-writable, a disk belongs to root and its group; both pass their group on. */
 function layVolume(
   path: string,
   group: number,

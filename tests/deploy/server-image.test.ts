@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { CreatedNode } from '@postern/contract/nodes'
-import type { HttpService, Service, TcpService } from '@postern/contract/services'
+import type { HttpService, Service, TcpService } from '@postern/contract/services/services'
 import { agentOn } from '@postern/testkit/agent'
 import { signIn } from '@postern/testkit/api'
 import { inspectImage } from '@postern/testkit/containers/build-image'
@@ -18,8 +18,8 @@ import {
 import { buildah } from '@postern/testkit/containers/store'
 import { type Lab, startLab } from '@postern/testkit/lab/network'
 import { startListening } from '@postern/testkit/lab/upstreams'
+import { suspend } from '@postern/testkit/processes/suspend'
 import { LOCAL_NODE } from '@postern/testkit/services'
-import { suspend } from '@postern/testkit/suspend'
 import { tempDir } from '@postern/testkit/temp-dir'
 import { until } from '@postern/testkit/until'
 import { visit } from '@postern/testkit/visitor'
@@ -72,12 +72,12 @@ const untilLive = (service: Service) =>
 
 const statusOf = async () => (await visit(lab.visitor, URL_OF_SERVICE)).status
 
-/** A visitor of each kind of service. */
+/** A visitor for each kind of service. */
 async function visitAll(): Promise<void> {
   expect(await statusOf()).toBe(200)
   const echo = (...args: (string | number)[]) =>
     lab.visitor.must(process.execPath, program('echo-visitor'), ...args.map(String))
-  // It ends only when all has come back.
+  // It ends only when everything has come back.
   await echo('tcp', lab.server.address, tcp.port, 100_000)
   expect((await echo('udp', lab.server.address, udp.port, 1000, 5)).trim()).toBe('5')
 }
@@ -95,8 +95,8 @@ async function kill(container: Container, part: string): Promise<void> {
   })
 }
 
-describe('what the quick start says works in containers', () => {
-  test('the first log says where the console is and with which password one signs in', async () => {
+describe('the quick start works in containers', () => {
+  test('the first log says where the console is and which password signs in', async () => {
     const log = installation.server.logs()
     expect(log).toMatch(/Console +https:\/\/203\.0\.113\.1\/$/m)
     expect(log).toMatch(/Username +admin$/m)
@@ -137,7 +137,7 @@ describe('what the quick start says works in containers', () => {
     })
   })
 
-  test('the three lines to edit stand at the top', () => {
+  test('the three lines to edit are at the top', () => {
     const [, ...lines] = composeText().split('\n')
     expect(lines.slice(0, 3).map((line) => line.split(':')[0])).toEqual([
       'x-public-host',
@@ -147,13 +147,13 @@ describe('what the quick start says works in containers', () => {
   })
 })
 
-test('the image has no npm package but Node', () => {
+test('the image has no npm package except Node', () => {
   const modules = join(installation.server.rootfs, 'opt/postern/node_modules')
   expect(readdirSync(modules, { recursive: true }).sort()).toEqual(['.bin', '.bin/node'])
 })
 
 describe('the containers are confined', () => {
-  test('the server has no right at all, the edge two, HAProxy one, and none can get more', () => {
+  test('the server has no capability, the edge two, HAProxy one, and none can gain more', () => {
     const rights = (container: Container) =>
       container.processes().map(({ name, uid, capabilities, noNewPrivileges }) => {
         return { name: name.replace(/^node.*/, 'node'), uid, ...capabilities, noNewPrivileges }
@@ -195,7 +195,7 @@ describe('the containers are confined', () => {
     expect((await server.exec(['ls', '/var/lib/postern/edge'])).stderr).toContain('Permission denied')
   })
 
-  test('no secret is in the image, nor in what is shown of it', async () => {
+  test('no secret is in the image or its metadata', async () => {
     const { Env = [], text } = await inspectImage(image)
     expect(Env.map((line) => line.split('=')[0]).sort()).toEqual(['PATH', 'POSTERN_DATA_DIR'])
     expect(text).not.toContain(installation.password)
@@ -215,7 +215,7 @@ describe('the containers are confined', () => {
 })
 
 describe('traffic outlives the programs', () => {
-  test('a visitor who keeps coming is always answered while server and edge are killed and started again in place', async () => {
+  test('steady visitors are always answered while server and edge are killed and restarted in place', async () => {
     const haproxy = find(installation.edge, 'haproxy.cfg')?.pid
     let isOver = false
     const statuses: number[] = []
@@ -232,7 +232,7 @@ describe('traffic outlives the programs', () => {
     expect(find(installation.edge, 'haproxy.cfg')?.pid).toBe(haproxy)
   })
 
-  test('the container of the server is replaced by one of another image, and nobody notices', async () => {
+  test("the server's container is replaced with one from another image, and no visitor notices", async () => {
     const other = `localhost/postern-server:update-${process.pid}`
     const made = (await buildah('from', '--pull-never', image)).trim()
     await buildah('config', '--label', 'version=next', made)
@@ -251,7 +251,7 @@ describe('traffic outlives the programs', () => {
     isOver = true
     await coming
     expect(new Set(statuses)).toEqual(new Set([200]))
-    // The account is there already: no password is made, and the old one holds.
+    // The account already exists: no password is generated, and the old one stays valid.
     expect(installation.server.logs()).not.toContain('Password')
     await signIn(`${dir}/run/server.sock`, 'admin', installation.password)
     await installation.server.stop()
@@ -260,7 +260,7 @@ describe('traffic outlives the programs', () => {
     await buildah('rmi', other)
   })
 
-  test('a new container of the edge serves the last good state, also before the server is there', async () => {
+  test('a new edge container serves the last good state, even before the server is up', async () => {
     const [server, edge] = await Promise.all([installation.server.stop(), installation.edge.stop()])
     expect(Math.max(server.seconds, edge.seconds)).toBeLessThan(10)
     expect([server.code, edge.code]).toEqual([0, 0])
@@ -279,7 +279,7 @@ describe('traffic outlives the programs', () => {
 describe('the health check says', () => {
   const health = async (container: Container) => (await container.health()).code
 
-  test('that both are well', async () => {
+  test('that both are healthy', async () => {
     expect([await health(installation.server), await health(installation.edge)]).toEqual([0, 0])
   })
 
@@ -294,14 +294,14 @@ describe('the health check says', () => {
     try {
       expect(await health(container)).toBe(1)
     } finally {
-      // One that hung for long was replaced.
+      // A process that hangs for long is replaced.
       if (find(container, part)?.pid === stuck) process.kill(stuck, 'SIGCONT')
     }
     await until('it to be well again', async () => (await health(container)) === 0)
   })
 })
 
-test('a lost password is given back while the server is stopped, and not while it runs', async () => {
+test('a forgotten password is replaced while the server is stopped, and not while it runs', async () => {
   const tool = ['node', '/opt/postern/scripts/dist/container.mjs', 'password']
   expect((await installation.server.exec(tool)).stderr).toContain('a server already answers')
   await installation.server.stop()
@@ -315,7 +315,7 @@ test('a lost password is given back while the server is stopped, and not while i
   await expect(signInWith(installation.password)).rejects.toThrow('401')
 })
 
-test('nothing is left of containers that have ended', async () => {
+test('ended containers leave nothing behind', async () => {
   const pids = [...installation.server.pids(), ...installation.edge.pids()]
   await Promise.all([installation.server.stop(), installation.edge.stop()])
   const alive = pids.filter((pid) => {

@@ -46,7 +46,7 @@ function must(container: Container | undefined): Container {
 beforeAll(async () => {
   image = await buildServerImage()
   lab = await startLab()
-  // As workers of a cluster have it, and pods take it from them.
+  // As on a cluster's workers, from which pods inherit it.
   await lab.server.must('sysctl', '-qw', 'net.ipv4.ip_forward=1')
   const renderer = await buildRenderer()
   const rendered = await renderer
@@ -54,7 +54,7 @@ beforeAll(async () => {
     .render({ publicHost: lab.server.address, tunDevice: true })
   renderer.remove()
   manifests = rendered.manifests
-  // The charts' own test holds it against the schemas.
+  // The charts' own test checks it against the schemas.
   const set = manifests.find(({ kind }) => kind === 'StatefulSet') as IStatefulSet | undefined
   if (!set?.spec?.template.spec) throw new Error('the chart has no pod')
   pod = set.spec.template.spec
@@ -85,7 +85,7 @@ test('a visitor reaches a node’s service over HTTPS and TCP', async () => {
   )
 })
 
-test('the probes say that both are well', async () => {
+test('the probes report both as healthy', async () => {
   await until('both to be well', async () => (await isWell(server)) && (await isWell(edge)))
 })
 

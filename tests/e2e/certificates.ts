@@ -9,14 +9,14 @@ import type { Site } from './harness.ts'
 
 const DAY = 86_400_000
 
-/** How the certificate of a domain that wants one of a public authority is, and the order for the next one. */
+/** The state of the certificate of a domain that uses a public authority, and the order for the next one. */
 export interface Standing {
-  /** Days until the end of the one that the authority signed; without it there is only a self-signed one. */
+  /** Days until the authority's certificate expires; without it there is only a self-signed one. */
   endsIn?: number
   problem?: Partial<CertificateProblem>
 }
 
-/** Leaves a domain as an authority would have, which this test has none of. */
+/** Puts a domain into the state that an authority, which this test lacks, would leave it in. */
 export async function putCertificate(site: Site, domainId: number, standing: Standing): Promise<void> {
   const db = openDatabase(site.paths.database)
   const { endsIn, problem } = standing
@@ -43,7 +43,7 @@ export async function putCertificate(site: Site, domainId: number, standing: Sta
         .values({
           domain_id: domainId,
           step: null,
-          // A week from now: the server does not work on it meanwhile.
+          // A week from now, so the server does not work on it meanwhile.
           due_at: now + 7 * DAY,
           failures: 1,
           problem: full ? JSON.stringify(full) : null,
@@ -57,17 +57,17 @@ export async function putCertificate(site: Site, domainId: number, standing: Sta
   }
 }
 
-/** Shows a domain as one whose order is at a step, which the server itself would soon leave. */
+/** Shows a domain whose order is at a step that the server itself would soon leave. */
 export async function showStep(page: Page, name: string, step: OrderStep): Promise<void> {
   await page.route('**/api/domains?*', async (route) => {
     const response = await route.fetch()
-    // The contract says so.
+    // The contract's type for this answer.
     const list = (await response.json()) as ListPage<Domain>
     for (const { domain, certificate } of list.data)
       if (domain === name)
         Object.assign(certificate, {
           ...{ status: 'pending', kind: 'self-signed', step, problem: null },
-          // The order does not wait for anything else.
+          // The order waits for nothing else.
           nextTryAt: null,
         })
     await route.fulfill({ response, json: list })

@@ -1,37 +1,32 @@
+import { shared } from '@postern/testkit/shared'
 import type { Page } from 'playwright'
-import { afterAll, beforeAll, describe, it } from 'vitest'
+import { beforeAll, describe, it } from 'vitest'
 import { expect } from './expect.ts'
-import { type Site, startSite, type Visit } from './harness.ts'
+import { startSite } from './harness.ts'
 
-let site: Site
-let visit: Visit
 let page: Page
-/** Where every request of the visit went. */
+/** The addresses of all requests of the visit. */
 const hosts = new Set<string>()
 
+const site = shared(() => startSite())
+const visit = shared(() => site.open('/login', { signedIn: false }))
 beforeAll(async () => {
-  site = await startSite()
-  visit = await site.open('/login', { signedIn: false })
   page = visit.page
   page.on('request', (request) => hosts.add(new URL(request.url()).host))
-})
-afterAll(async () => {
-  await visit?.close()
-  await site?.close()
 })
 
 const goTo = (path: string) => page.goto(`${site.origin}/docs${path}`)
 const sidebar = () => page.getByRole('navigation', { name: 'Documentation' })
 
 describe('on a wide screen', () => {
-  it('the first page says what this is and where to begin', async () => {
+  it('the first page says what Postern is and where to begin', async () => {
     await goTo('')
     await page.getByText('Postern publishes services of private networks').waitFor()
     await page.locator('article').getByRole('link', { name: 'quick start', exact: true }).click()
     await page.getByRole('heading', { name: 'Quick start', level: 1 }).waitFor()
   })
 
-  it('the sidebar says where one is, and leads on', async () => {
+  it('the sidebar shows the current page, and leads on', async () => {
     await goTo('/quick-start')
     await expect(sidebar().locator('[aria-current]')).toHaveText(['Quick start'])
     await sidebar().getByRole('link', { name: 'Sign-in' }).click()
@@ -41,7 +36,7 @@ describe('on a wide screen', () => {
     await page.getByRole('heading', { level: 1, name: 'TCP and UDP services' }).waitFor()
   })
 
-  it('the outline follows what is read', async () => {
+  it('the outline follows the reader', async () => {
     await goTo('/sign-in')
     const outline = page.getByRole('navigation', { name: 'On this page' })
     await outline.getByRole('link', { name: 'Who has signed in' }).click()
@@ -49,14 +44,14 @@ describe('on a wide screen', () => {
     await expect(outline.locator('[aria-current]')).toHaveText(['Who has signed in'])
   })
 
-  it('the first key reaches the text', async () => {
+  it('the first Tab leads to the text', async () => {
     await goTo('/cli')
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
     await expect(page.locator('main')).toBeFocused()
   })
 
-  it('the search needs no mouse', async () => {
+  it('the search works without a mouse', async () => {
     await goTo('/quick-start')
     await page.keyboard.press('/')
     const input = page.getByRole('combobox', { name: 'Search the documentation' })
@@ -88,7 +83,7 @@ describe('on a wide screen', () => {
     )
   })
 
-  it('the colour scheme is that of the console, and kept', async () => {
+  it("the colour scheme is the console's, and remembered", async () => {
     await goTo('/cli')
     const root = page.locator('html')
     await page.getByRole('button', { name: 'Colour scheme: follow the system' }).click()
@@ -101,7 +96,7 @@ describe('on a wide screen', () => {
     await page.evaluate(() => localStorage.removeItem('color-scheme'))
   })
 
-  it('an address without a page still leads on', async () => {
+  it('an unknown address still leads on', async () => {
     const errors = /status of 404/
     visit.forgive(errors)
     expect((await goTo('/no-such-page'))?.status()).toBe(404)
@@ -126,7 +121,7 @@ it('on a phone the pages are in a drawer', async () => {
   await page.setViewportSize({ width: 1440, height: 900 })
 })
 
-it.each([390, 1024, 1440])('at %i px the whole table of settings is read', async (width) => {
+it.each([390, 1024, 1440])('at %i px the whole table of settings can be read', async (width) => {
   await page.setViewportSize({ width, height: 900 })
   await goTo('/settings')
   const table = page.getByRole('region', { name: 'Table' }).first()
@@ -146,7 +141,7 @@ it.each([390, 1024, 1440])('at %i px the whole table of settings is read', async
   await page.setViewportSize({ width: 1440, height: 900 })
 })
 
-it('without a script every page is read, and its links are followed', async () => {
+it('without scripts every page can be read, and its links followed', async () => {
   const browser = page.context().browser()
   const context = await browser?.newContext({
     javaScriptEnabled: false,
@@ -165,7 +160,7 @@ it('without a script every page is read, and its links are followed', async () =
   await context?.close()
 })
 
-it('a page weighs less than 60 kB, and all of it comes from here', async () => {
+it('a page weighs less than 60 kB, and loads nothing from elsewhere', async () => {
   const context = await page.context().browser()?.newContext()
   const fresh = await context?.newPage()
   const session = fresh && (await context?.newCDPSession(fresh))
@@ -176,7 +171,7 @@ it('a page weighs less than 60 kB, and all of it comes from here', async () => {
     if (type === 'Font' || type === 'Image') fonts.add(requestId)
   })
   session.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
-    // The console's own fonts, which are there already or come once, and pictures.
+    // Except pictures and the console's fonts, which are cached after the first page.
     if (!fonts.has(requestId)) bytes += encodedDataLength
   })
   await session.send('Network.enable')
@@ -186,5 +181,4 @@ it('a page weighs less than 60 kB, and all of it comes from here', async () => {
   expect(bytes).toBeLessThan(60_000)
   await context?.close()
   expect([...hosts]).toEqual([new URL(site.origin).host])
-  visit.expectNoComplaints()
 })

@@ -1,4 +1,4 @@
 import { expect as expectOfPlaywright } from 'playwright/test'
 
-/** Asks a page again until it shows what is expected: no test depends on how fast the machine is. */
+/** Checks a page again until it shows what is expected, so that no test depends on the machine's speed. */
 export const expect = expectOfPlaywright.configure({ timeout: 30_000 })

@@ -4,15 +4,20 @@ import { join } from 'node:path'
 import AxeBuilder from '@axe-core/playwright'
 import { type InstallationPaths, installationPaths } from '@postern/contract/installation'
 import { type Api, isHealthy, signIn } from '@postern/testkit/api'
-import { type Running, start } from '@postern/testkit/exec'
 import { findFreePort } from '@postern/testkit/port'
-import { whenStarted } from '@postern/testkit/started'
+import { type Running, start } from '@postern/testkit/processes/exec'
+import { whenStarted } from '@postern/testkit/processes/started'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright'
+import { onTestFinished, TestRunner } from 'vitest'
+import { RUN_WITH } from '../../scripts/lib/environment.ts'
+import { nodeArgv } from '../../scripts/lib/programs/programs.ts'
 import { expect } from './expect.ts'
 
 const ROOT = new URL('../../', import.meta.url).pathname
 const PASSWORD = 'e2e-password-1'
 const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
+/** Chromium as it runs without a screen: a page takes half of what it takes the whole browser. */
+const CHROMIUM = '/usr/bin/chromium-headless-shell'
 const CHROMIUM_ARGS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -23,7 +28,7 @@ const CHROMIUM_ARGS = [
   '--disable-sync',
 ]
 
-/** The real server with the built console, and a real browser. */
+/** The real server with the console, both built, and a real browser. */
 export interface Site {
   origin: string
   paths: InstallationPaths
@@ -31,7 +36,7 @@ export interface Site {
   password: string
   stopServer(): Promise<void>
   startServer(): Promise<void>
-  /** A page of a new visitor; what it complains about fails the test at `expectNoComplaints`. */
+  /** A new visitor's page. It is closed after the test that opens it, or with the site; errors in it fail the test. */
   open(path: string, options?: OpenOptions): Promise<Visit>
   close(): Promise<void>
 }
@@ -41,7 +46,7 @@ export interface OpenOptions {
   width?: number
   height?: number
   scheme?: 'light' | 'dark'
-  /** The browser's, like `America/Sao_Paulo`; without one that of the machine. */
+  /** The browser's time zone, like `America/Sao_Paulo`; by default the machine's. */
   timezoneId?: string
 }
 
@@ -53,7 +58,7 @@ export interface Visit {
   /** For a step that breaks something on purpose. */
   forgive(pattern: RegExp): void
   expectNoComplaints(): void
-  /** By all rules of WCAG 2.2 AA, or only by those that are named. */
+  /** Checks all rules of WCAG 2.2 AA, or only those named. */
   expectAccessible(rules?: string[]): Promise<void>
   close(): Promise<void>
 }
@@ -69,15 +74,16 @@ export async function startSite(settings: Record<string, string> = {}): Promise<
     POSTERN_PUBLIC_HOST: '203.0.113.1',
     POSTERN_CONSOLE_PORT: String(port),
     POSTERN_ADMIN_PASSWORD: PASSWORD,
+    ...RUN_WITH,
     // Nothing of a test leaves the machine.
     POSTERN_ACME_DIRECTORY: 'https://127.0.0.1:9/directory',
     ...settings,
   }
-  const main = `${ROOT}apps/server/src/main.ts`
-  const startProgram = () => start([process.execPath, main], { logFile: `${dataDir}/server.log`, env })
+  const startProgram = () => start(nodeArgv(ROOT, 'server'), { logFile: `${dataDir}/server.log`, env })
   let server: Running = startProgram()
   const api = await whenStarted(server, 'the server', () => signIn(paths.serverSocket, 'admin', PASSWORD))
-  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: CHROMIUM_ARGS })
+  const browser = await getBrowser()
+  const visits: Visit[] = []
   const origin = `http://127.0.0.1:${port}`
   return {
     origin,
@@ -89,18 +95,42 @@ export async function startSite(settings: Record<string, string> = {}): Promise<
       server = startProgram()
       await whenStarted(server, 'the server', () => isHealthy(api))
     },
-    open: (path, options) => openPage(browser, origin, api.token, path, options),
+    async open(path, options) {
+      const visit = await openPage(browser, origin, api.token, path, options)
+      if (TestRunner.getCurrentTest()) onTestFinished(() => end(visit))
+      else visits.push(visit)
+      return visit
+    },
     async close() {
-      await browser.close()
-      await server.stop()
-      rmSync(dataDir, { recursive: true, force: true })
+      try {
+        await Promise.all(visits.map(end))
+      } finally {
+        await server.stop()
+        rmSync(dataDir, { recursive: true, force: true })
+      }
     },
   }
 }
 
-/** A field by its label, with or without the star of a required one. */
+async function end(visit: Visit): Promise<void> {
+  try {
+    visit.expectNoComplaints()
+  } finally {
+    await visit.close()
+  }
+}
+
+let browser: Promise<Browser> | undefined
+
+/** One for all files of a worker, as starting it takes longer than most tests. It ends with the worker's process. */
+function getBrowser(): Promise<Browser> {
+  browser ??= chromium.launch({ executablePath: CHROMIUM, args: CHROMIUM_ARGS })
+  return browser
+}
+
+/** A field by its label, with or without the asterisk of a required one. */
 export function label(text: string): RegExp {
-  return new RegExp(`^${text.replace(/[/.]/g, '\\$&')}\\s*\\*?$`)
+  return new RegExp(`^${text.replace(/[/.()]/g, '\\$&')}\\s*\\*?$`)
 }
 
 async function openPage(
@@ -123,7 +153,7 @@ async function openPage(
   page.setDefaultTimeout(45_000)
   const visit = watch(page, context)
   await page.goto(`${origin}${path}`)
-  // The page may still be loading its parts, or lead to another: what a test does next must not come in between.
+  // The page may still be loading parts, or redirecting; a test's next step must not interfere.
   await page.locator('#root > *').first().waitFor({ state: 'attached' })
   return visit
 }

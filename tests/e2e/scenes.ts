@@ -1,13 +1,13 @@
 import { mkdirSync } from 'node:fs'
 import type { Page } from 'playwright'
-import { afterAll, describe, it } from 'vitest'
+import { beforeAll, describe, it } from 'vitest'
 import { expect } from './expect.ts'
 import type { Site, Visit } from './harness.ts'
 
 /**
- * Looks at scenes in both colour schemes, from a wide screen to a narrow one: nothing overflows, nothing that
- * must be read is cut, nothing is out of reach of a screen reader. With POSTERN_SCREENSHOTS=1 it leaves
- * pictures in test-results/, to be judged, and makes those of the documentation anew.
+ * Checks scenes in both colour schemes, from a wide screen to a narrow one: nothing overflows, no essential text is
+ * cut off, nothing is out of a screen reader's reach. With POSTERN_SCREENSHOTS=1 it leaves pictures in test-results/
+ * for review, and renews those of the documentation.
  */
 const PICTURES = new URL('../../test-results/', import.meta.url).pathname
 const DOCUMENTATION = new URL('../../docs/images/', import.meta.url).pathname
@@ -28,36 +28,32 @@ export interface Scene {
   name: string
   path: () => string
   signedIn?: boolean
-  /** Brings the page to what is to be seen. */
+  /** Brings the page into the state to look at. */
   act?: (page: Page) => Promise<unknown>
-  /** A text that shows that the scene is there. */
+  /** A text whose presence shows that the scene is ready. */
   shows: string
-  /** What the browser's console may say, for a scene where something fails. */
+  /** Allowed messages of the browser's console, for a scene where something fails. */
   forgive?: RegExp
 }
 
 interface Plan {
-  /** Each row is one visit, whose window is made narrower: only the layout changes, so a scene is made once. */
+  /** Each row is one visit, whose window gets narrower: only the layout changes, so a scene is set up once. */
   widths: readonly (readonly Width[])[]
-  /** Where axe looks, too. Between these the layouts are the same, only tighter. */
+  /** Widths at which axe runs, too. Between these the layouts are the same, only tighter. */
   axe: readonly Width[]
 }
 
 export function lookAt(getSite: () => Site, scenes: readonly Scene[], { widths, axe }: Plan): void {
   describe.each(widths.map((row) => ({ row, title: row.join(' and ') })))('at $title px', ({ row }) => {
-    // One page for all scenes of a row: a page of its own for each takes longer than looking at it.
+    // One page for all scenes of a row: opening one for each takes longer than checking it.
     const visits = new Map<boolean, Visit>()
-    const visitFor = async (signedIn: boolean) => {
-      const visit = visits.get(signedIn) ?? (await getSite().open(signedIn ? '/' : '/login', { signedIn }))
-      visits.set(signedIn, visit)
-      return visit
-    }
-    afterAll(async () => {
-      for (const visit of visits.values()) await visit.close()
+    beforeAll(async () => {
+      for (const signedIn of new Set(scenes.map((scene) => scene.signedIn ?? true)))
+        visits.set(signedIn, await getSite().open(signedIn ? '/' : '/login', { signedIn }))
     })
 
     it.each(scenes)('$name', async (scene) => {
-      const visit = await visitFor(scene.signedIn ?? true)
+      const visit = visits.get(scene.signedIn ?? true) as Visit // opened above
       const { page } = visit
       visit.complaints.length = 0
       if (scene.forgive) visit.forgive(scene.forgive)
@@ -69,7 +65,7 @@ export function lookAt(getSite: () => Site, scenes: readonly Scene[], { widths, 
       for (const width of row) {
         await narrow(page, width)
         await lookInBothSchemes(visit, `${scene.name}-${width}`, axe.includes(width))
-        // What is placed by the program follows the window a moment later.
+        // Elements placed by script follow the window a moment later.
         await expect.poll(() => findCut(page)).toEqual([])
         await expect.poll(() => findOffScale(page)).toEqual([])
       }
@@ -89,16 +85,16 @@ async function lookInBothSchemes(visit: Visit, name: string, withAxe: boolean): 
   for (const colorScheme of SCHEMES) {
     await visit.page.emulateMedia({ colorScheme })
     if (TAKES_PICTURES) await takePicture(visit.page, `${name}-${colorScheme}`)
-    // Only the contrast depends on the colours; the rest of what axe looks at does not.
+    // Of axe's checks, only the contrast depends on the colours.
     if (withAxe) await visit.expectAccessible(colorScheme === 'dark' ? ['color-contrast'] : undefined)
   }
 }
 
-/** What must be read to its end. */
+/** Elements that must be readable to the end. */
 const READ =
   'th, td:not(.c-dot), td .mono, dd.mono, .badge, .btn, .field-label label, h1, .secret .input:not(.one-line)'
 
-/** What reaches out of the screen, is cut off although it must be read, or is broken although it is short. */
+/** Elements that reach out of the screen, are cut off although they must be read, or wrap although they are short. */
 function findCut(page: Page): Promise<string[]> {
   return page.evaluate((read) => {
     const root = document.documentElement
@@ -114,11 +110,11 @@ function findCut(page: Page): Promise<string[]> {
   }, READ)
 }
 
-/** The sizes of type that there are; fields of a narrow screen have what keeps a phone from zooming in. */
+/** The type sizes; fields on a narrow screen have the size that keeps phones from zooming in. */
 const TYPE_SCALE = [11, 12, 13, 15, 20, 28]
 const NARROW_FIELDS = [15, 16]
 
-/** Text of a size that is not on the scale, and times and figures whose digits would not line up. */
+/** Text whose size is not on the scale, and times and figures whose digits would not line up. */
 function findOffScale(page: Page): Promise<string[]> {
   return page.evaluate(
     ({ scale, fields }) => {

@@ -16,10 +16,10 @@ export async function expectFocus(target: Locator): Promise<void> {
   await expect.poll(() => target.evaluate((element) => element === document.activeElement)).toBe(true)
 }
 
-/** Stops the clock of the page: from now on time passes only by `page.clock.runFor`. */
+/** Stops the page's clock: from now on, time passes only through `page.clock.runFor`. */
 export async function stopClock(page: Page): Promise<void> {
   await page.clock.install()
-  // It must be paused at a time to come, and on a busy machine that may have passed by then.
+  // It must be paused at a future time, which on a busy machine may already have passed.
   let ahead = 1000
   const pause = async () => {
     ahead *= 2
@@ -28,7 +28,7 @@ export async function stopClock(page: Page): Promise<void> {
   await expect(pause).toPass({ timeout: 60_000 })
 }
 
-/** Lets time pass in steps of some ms until the target is there: what comes from the server needs a moment of it. */
+/** Advances the clock in steps of some ms until the target is there: answers of the server take a moment. */
 export async function passTimeUntil(target: Locator, step = 10): Promise<void> {
   const { clock } = target.page()
   const pass = async () => {
@@ -38,7 +38,7 @@ export async function passTimeUntil(target: Locator, step = 10): Promise<void> {
   await expect.poll(pass).toBeGreaterThan(0)
 }
 
-/** A copy is done a moment after the click. */
+/** Copying finishes a moment after the click. */
 export async function expectClipboard(page: Page, content: string | RegExp): Promise<string> {
   const read = () => page.evaluate(() => navigator.clipboard.readText())
   const wanted =
@@ -47,7 +47,7 @@ export async function expectClipboard(page: Page, content: string | RegExp): Pro
   return read()
 }
 
-/** What an open menu offers, once it is there. */
+/** The entries of a menu, once it is open. */
 export async function menuItems(page: Page): Promise<string[]> {
   const items = page.getByRole('menuitem')
   await items.first().waitFor()

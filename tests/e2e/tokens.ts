@@ -17,16 +17,16 @@ export async function openForm(page: Page): Promise<Locator> {
   return form
 }
 
-/** What tests of access tokens ask of their site, which starts after they are read. */
-export function createTokenSteps(site: () => Site) {
+/** What access token tests need of their site. */
+export function createTokenSteps(site: Site) {
   return {
-    createNode: (name: string): Promise<CreatedNode> => site().api.createNode({ name }),
-    // `callApi` holds every answer against the contract, so it has the type that the contract says.
-    list: async (node: CreatedNode) => (await site().api.call('GET', pats(node))).json as Pat[],
+    createNode: (name: string): Promise<CreatedNode> => site.api.createNode({ name }),
+    // `callApi` checks every answer against the contract, so it has the contract's type.
+    list: async (node: CreatedNode) => (await site.api.call('GET', pats(node))).json as Pat[],
     add: async (node: CreatedNode, name: string, expireAt?: string) =>
-      (await site().api.call('POST', pats(node), { name, expireAt })).json as CreatedPat,
-    ask: (token: string) => callApi(site().paths.serverSocket, token, 'GET', '/api/agent/config'),
+      (await site.api.call('POST', pats(node), { name, expireAt })).json as CreatedPat,
+    ask: (token: string) => callApi(site.paths.serverSocket, token, 'GET', '/api/agent/config'),
     open: (node: CreatedNode, query = '', options?: Parameters<Site['open']>[1]) =>
-      site().open(`/nodes/${node.id}${query}`, options),
+      site.open(`/nodes/${node.id}${query}`, options),
   }
 }

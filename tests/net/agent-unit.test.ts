@@ -66,7 +66,7 @@ test('a node in its unit serves what listens on 127.0.0.1', async () => {
   await publish('own.example.com', { backendPort: 8080 })
 }, 120_000)
 
-test('agent and tunnel have the rights for the network, and can write nothing else', async () => {
+test('agent and tunnel have capabilities for the network only, and can write nowhere else', async () => {
   const agent = (await machine.must('systemctl', 'show', '-P', 'MainPID', UNIT)).trim()
   const tunnel = (await machine.must('ps', '-C', 'wireguard-go', '-o', 'pid=')).trim()
   for (const pid of [agent, tunnel]) {
@@ -82,7 +82,7 @@ test('agent and tunnel have the rights for the network, and can write nothing el
   await machine.must(...inside, 'touch', '/etc/postern/x')
 })
 
-test('a restart and a disconnect leave what they left before', async () => {
+test('a restart keeps the tunnel, and a disconnect removes everything, as without a unit', async () => {
   const tunnel = await machine.must('ps', '-C', 'wireguard-go', '-o', 'pid=')
   await machine.must('systemctl', 'restart', UNIT)
   await until('the agent', async () => (await postern('status', '--health')).trim() === 'online')
@@ -93,7 +93,7 @@ test('a restart and a disconnect leave what they left before', async () => {
   expect(await machine.must('nft', 'list', 'tables')).toBe('')
 })
 
-test('where systemd cannot confine it, it runs all the same', async () => {
+test('it runs even where systemd cannot confine it', async () => {
   await machine.must('sh', '-c', 'rm -rf /run/wireguard && touch /run/wireguard')
   await machine.run(
     'sh',

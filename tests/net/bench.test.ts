@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { run } from '@postern/testkit/exec'
+import { run } from '@postern/testkit/processes/exec'
 import { tempDir } from '@postern/testkit/temp-dir'
 import { expect, it } from 'vitest'
 import { BenchError, judge, Report } from '../../bench/figures.ts'
 
 const MAIN = fileURLToPath(new URL('../../bench/main.ts', import.meta.url))
 const LIMITS = new URL('../../bench/limits.json', import.meta.url)
-/** Tests run on machines that do other things as well. */
+/** Tests run on machines that also do other work. */
 const PATIENCE = 5
 
 const out = tempDir()
@@ -28,7 +28,7 @@ async function listFarOver(): Promise<string[]> {
 
 it('the short bench stays within five times each limit', { timeout: 2_500_000 }, async () => {
   const first = await listFarOver()
-  // A machine that was busy at one moment is not at the same one again.
+  // A busy moment does not recur at the same figure.
   const again = first.length > 0 ? await listFarOver() : []
   expect(again.filter((name) => first.includes(name))).toEqual([])
 })

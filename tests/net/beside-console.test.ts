@@ -40,7 +40,7 @@ afterAll(async () => {
   await lab?.close()
 })
 
-/** Tries what it can from below the console's own address, and writes down what it could. */
+/** Tries everything it can from a path of the console's own address, and records what worked. */
 const STRANGER = `<!doctype html><title>tool</title><script>
   const attempts = {
     origin: () => self.origin,
@@ -67,7 +67,7 @@ const answerAsStranger: RequestListener = (request, response) => {
   response.end(isScript ? 'self.isTaken = true' : STRANGER)
 }
 
-/** The directories of the test are its own user's. */
+/** The test's directories belong to its own user. */
 async function letHaproxyIn({ paths }: Site): Promise<void> {
   await chmod(dirname(paths.runDir), 0o711)
   await chmod(paths.runDir, 0o711)
@@ -86,7 +86,7 @@ const isTaken = (page: Page) => page.evaluate('self.isTaken === true')
 describe.each(['127.0.0.1', '[::1]', DOMAIN])('at %s', (host) => {
   const at = (path: string) => `https://${host}:${lab.httpsPort}${path}`
 
-  it('the console runs, and no script of a service does in its pages', async () => {
+  it("the console runs, and no service's script runs in its pages", async () => {
     const page = await openPage()
     const complaints: string[] = []
     page.on('console', (message) => complaints.push(message.text()))
@@ -103,7 +103,7 @@ describe.each(['127.0.0.1', '[::1]', DOMAIN])('at %s', (host) => {
     await page.context().close()
   })
 
-  it('a service has no part in the origin of the console, and leaves no cookie there', async () => {
+  it("a service has no access to the console's origin, and leaves no cookie there", async () => {
     const page = await openPage()
     await page.goto(at('/tool'))
     await page.getByText('origin').waitFor()
@@ -121,7 +121,7 @@ describe.each(['127.0.0.1', '[::1]', DOMAIN])('at %s', (host) => {
   })
 })
 
-test('its own script does run in a page of a service', async () => {
+test("a service's own script does run in its page", async () => {
   const page = await openPage()
   await page.goto(`https://127.0.0.1:${lab.httpsPort}/tool`)
   await page.addScriptTag({ url: '/tool/evil.js' })
@@ -129,7 +129,7 @@ test('its own script does run in a page of a service', async () => {
   await page.context().close()
 })
 
-test('the build has nothing at the root that a service could take', async () => {
+test('the build has nothing at the root that a service could replace', async () => {
   const built = await readdir(new URL('../../apps/console/dist', import.meta.url))
   expect(built.sort()).toEqual(['assets', 'index.html'])
 })

@@ -53,7 +53,7 @@ afterAll(async () => {
   await lab?.close()
 })
 
-/** The console at the server's address, whose own certificate the person has waved through. */
+/** The console at the server's address, whose own certificate the person has accepted. */
 async function openConsole(path: string): Promise<Page> {
   const origin = `https://${lab.server.address}`
   const context = await browser.newContext({ ignoreHTTPSErrors: true })
@@ -92,7 +92,7 @@ test('a person types a domain, chooses Let’s Encrypt, and the browser shows th
   await page.context().close()
 })
 
-test('an authority that does not get through is on the row in its own words, and Try again heals it', async () => {
+test('an authority that cannot connect is quoted on the row, and Try again resolves it', async () => {
   const wall = (...rule: string[]) => lab.server.must('nft', ...rule)
   await wall('add table inet wall; add chain inet wall in { type filter hook input priority -10; }')
   await wall(`add rule inet wall in ip saddr ${lab.site.address} tcp dport 80 reject with tcp reset`)

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Certificate } from '@postern/contract/certificates'
 import type { Domain } from '@postern/contract/domains'
-import type { HttpService } from '@postern/contract/services'
+import type { HttpService } from '@postern/contract/services/services'
 import { startOrderingLab, timeChange } from '@postern/testkit/authority/ordering-lab'
+import { suspend } from '@postern/testkit/processes/suspend'
 import { shared } from '@postern/testkit/shared'
-import { suspend } from '@postern/testkit/suspend'
 import { until } from '@postern/testkit/until'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { startTrustingBrowser, visit } from './trusting-browser.ts'
@@ -20,7 +20,7 @@ beforeAll(async () => {
 const call = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
   const { status, json } = await ordering.installation.api.call(method, path, body)
   if (status >= 400) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(json)}`)
-  // The contract's own answer to this call.
+  // The contract's type for this answer.
   return json as T
 }
 const createDomain = (domain: string) => call<Domain>('POST', '/api/domains', { domain, ssl: 'certbot' })
@@ -59,7 +59,7 @@ const visit = () => new Promise((done) => {
 })
 void (async () => { for (;;) { await visit(); await new Promise((done) => setTimeout(done, 20)) } })()`
 
-test('half a minute after a person chose it, a visitor who trusts the authority sees the service without a warning', async () => {
+test('half a minute after a person chooses it, a visitor who trusts the authority sees the service without a warning', async () => {
   const { id } = await createDomain('app.test')
   app = await publish('app', 'app.test')
   const { issuer } = await whenIs(id, VALID)
@@ -73,7 +73,7 @@ test('half a minute after a person chose it, a visitor who trusts the authority 
     rmSync(dir, { recursive: true, force: true, maxRetries: 5 })
   })
   await until('the service', async () => (await visit(browser, 'https://app.test/')) === 'hello')
-  // It would warn: of one that a stranger signed, or nobody that it trusts.
+  // It would warn about a certificate from an unknown authority, or a self-signed one.
   expect(await visit(browser, 'https://nowhere.test/')).toContain('ERR_CERT')
 })
 
@@ -102,10 +102,10 @@ test('changing the kind of certificate both ways costs no visitor a handshake, a
   expect(ordering.installation.haproxyPid()).toBe(pid)
 })
 
-test('the authority gets its answer while the server is stopped, which goes on with the order afterwards', async () => {
+test('the authority gets its answer while the server is stopped, which continues the order afterwards', async () => {
   const before = ordering.pebble.counts()
   const { id } = await createDomain('stopped.test')
-  // The authority starts to look, and does not get further before its name server answers again.
+  // The authority starts validating, and gets no further until its name server answers again.
   await suspend(ordering.names.pid)
   try {
     await whenIs(id, { step: 'validating' })
@@ -124,10 +124,10 @@ test('the authority gets its answer while the server is stopped, which goes on w
   expect(ordering.pebble.counts()).toEqual({ orders: before.orders + 1, validated: before.validated + 1 })
 })
 
-/** For every run these do; `PT_CERTIFICATES=1000` tries more. */
+/** Enough for every run; `PT_CERTIFICATES=1000` tries more. */
 const MANY = Number(process.env.PT_CERTIFICATES ?? 60)
 
-test('many at once all become valid, no more than 20 at a time, while other changes are live at once', async () => {
+test('many requested at once all become valid, no more than 20 at a time, while other changes are live at once', async () => {
   const pid = ordering.installation.haproxyPid()
   let changes = 0
   const alone: number[] = []
@@ -163,7 +163,7 @@ test('many at once all become valid, no more than 20 at a time, while other chan
   )
   expect(most).toBeGreaterThan(1)
   expect(most).toBeLessThanOrEqual(20)
-  // 200 ms, five times; and no more beside orders than five times what this machine takes now without them.
+  // Five times 200 ms; and beside orders no more than five times what this machine takes without them.
   expect(median).toBeLessThan(Math.max(1000, 5 * quiet))
   expect(ordering.installation.haproxyPid()).toBe(pid)
 }, 700_000)

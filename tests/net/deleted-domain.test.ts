@@ -17,7 +17,7 @@ async function inHaproxy(): Promise<string> {
   return (await Promise.all(commands.map((command) => haproxyCommand(installation, command)))).join('\n')
 }
 
-test('a domain with services stays; one without takes its certificate and key out of HAProxy and off the disk', async () => {
+test('a domain with services stays; deleting one without removes its certificate and key from HAProxy and the disk', async () => {
   const { api } = installation
   const pid = installation.haproxyPid()
   const node = await api.createNode({ name: 'office' })

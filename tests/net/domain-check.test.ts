@@ -38,7 +38,7 @@ function startNameServer(host: Host): void {
   chmodSync(dir, 0o755)
   const fixed = ['--keep-in-foreground', '--conf-file=/dev/null', '--no-resolv', '--no-hosts', '--user=root']
   const records = Object.entries(RECORDS).map(([name, addresses]) => `--host-record=${name},${addresses}`)
-  // What it knows of other names of the zone is that they are not there.
+  // It answers that other names of the zone do not exist.
   const zone = ['--local=/test/', '--txt-record=empty.test,no address']
   host.start(['dnsmasq', ...fixed, '--pid-file=', ...zone, ...records], { logFile: `${dir}/dnsmasq.log` })
 }
@@ -59,7 +59,7 @@ function startStranger(host: Host): void {
   host.start([process.execPath, '-e', listen], { logFile: `${installation.dataDir}/stranger.log` })
 }
 
-/** @returns what is shown below the field, or `saved` */
+/** @returns the text below the field, or `saved` */
 async function save(domain: string): Promise<string> {
   const { status, json } = await installation.api.call('POST', '/api/domains', { domain })
   // The shape of every refusal.

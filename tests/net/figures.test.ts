@@ -2,7 +2,7 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Figures } from '@postern/contract/figures'
 import type { CreatedNode } from '@postern/contract/nodes'
-import type { HttpService, Service, TcpService } from '@postern/contract/services'
+import type { HttpService, Service, TcpService } from '@postern/contract/services/services'
 import { agentOn } from '@postern/testkit/agent'
 import { type Installation, startInstallation } from '@postern/testkit/installation'
 import { startLab } from '@postern/testkit/lab/network'
@@ -14,7 +14,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const program = (name: string) =>
   fileURLToPath(new URL(`../../packages/testkit/src/programs/${name}.ts`, import.meta.url))
-/** In the range of the server, and held by another program when HAProxy starts. */
+/** A port of the server's range that another program holds when HAProxy starts. */
 const HELD = 32_750
 const [WEB_PORT, ECHO_PORT] = [8088, 7007]
 
@@ -59,16 +59,16 @@ const sum = (values: number[]) => values.reduce((all, value) => all + value, 0)
 
 async function figures(path: string): Promise<number[]> {
   const { json } = await installation.api.call('GET', `/api/${path}/figures?span=hour`)
-  // `call` has held it against the contract.
+  // `call` has checked it against the contract.
   const { series } = json as Figures
   return [sum(series.connections), sum(series.received), sum(series.sent)]
 }
 const of = ({ type, id }: Service) => figures(`services/${type}/${id}`)
 const plus = (a: number[], b: number[]) => a.map((value, index) => value + (b[index] ?? 0))
 
-/** What has been carried, by service, as the visitors know it. */
+/** The traffic by service, as counted by the visitors. */
 const expected = { web: [0, 0, 0], tcp: [0, 0, 0], udp: [0, 0, 0] }
-/** Counted for one request for one byte. */
+/** The bytes counted for one request for one byte. */
 let request = [0, 0, 0]
 
 async function get(bytes: number): Promise<void> {
@@ -78,7 +78,7 @@ async function get(bytes: number): Promise<void> {
 
 const BODY = 2_000_000
 const LONG = 8_000_000
-/** Three kinds of visitors, each with what it costs. */
+/** Three kinds of visitors, each with its traffic. */
 async function exchange(): Promise<void> {
   await get(BODY + 1)
   expected.web = plus(expected.web, plus(request, [0, 0, BODY]))
@@ -87,12 +87,12 @@ async function exchange(): Promise<void> {
   await visitor('tcp', lab.server.address, tcp.port, 1_000_001)
   expected.tcp = plus(expected.tcp, [1, 1_000_001, 1_000_001])
   const sent = Number(await visitor('udp', lab.server.address, udp.port, 1200, 20))
-  // On a machine that is busy beyond measure one may get lost on its way back.
+  // On an overloaded machine, one may get lost on its way back.
   expect(sent).toBe(20)
   expected.udp = plus(expected.udp, [1, 20 * 1200, 20 * 1200])
 }
 
-/** A new edge counts first of all. */
+/** A new edge first waits for its first count. */
 async function restartEdge(): Promise<void> {
   await installation.edge.stop('SIGKILL')
   installation.startEdge()
@@ -137,14 +137,14 @@ test('each byte is counted once, though edge and server are killed and HAProxy i
   await release()
   await until('HAProxy to be reloaded', () => installation.haproxyPid() !== before)
   await exchange()
-  // What goes on through the older one is counted by the edges that follow.
+  // What continues through the older HAProxy is counted by the following edges.
   writeFileSync(go, '')
   await restartEdge()
   await long.exited
   expected.tcp = plus(expected.tcp, [1, 2 * LONG, 2 * LONG])
   await restartEdge()
   await untilCounted()
-  // It is still there for the agent.
+  // It still exists for the agent.
   expect(readdirSync(`${installation.paths.haproxyDir}/leaving`)).toEqual([`${before}.sock`])
 
   await installation.server.stop('SIGKILL')

@@ -1,15 +1,15 @@
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { CreatedNode, Node } from '@postern/contract/nodes'
-import type { HttpService, TcpService } from '@postern/contract/services'
+import type { HttpService, TcpService } from '@postern/contract/services/services'
 import { type Agent, agentOn } from '@postern/testkit/agent'
 import { callApi } from '@postern/testkit/api'
 import { edgeToken } from '@postern/testkit/edge-client'
-import type { Running } from '@postern/testkit/exec'
 import { startInstallation } from '@postern/testkit/installation'
 import { type Host, startLab } from '@postern/testkit/lab/network'
 import { startEcho, startListening } from '@postern/testkit/lab/upstreams'
-import { readProcessFile } from '@postern/testkit/process-file'
+import type { Running } from '@postern/testkit/processes/exec'
+import { readProcessFile } from '@postern/testkit/processes/process-file'
 import { rotateAll } from '@postern/testkit/rotate-all'
 import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
@@ -19,7 +19,7 @@ import { beforeAll, expect, test } from 'vitest'
 const WORD = fileURLToPath(new URL('../../packages/testkit/src/programs/word.ts', import.meta.url))
 const DNS_VISITOR = fileURLToPath(new URL('../../apps/edge/test/udp-visitor.ts', import.meta.url))
 
-/** All programs of the node listen on 127.0.0.1 only, as most do unless they are told otherwise. */
+/** All programs of the node listen on 127.0.0.1 only, as most do by default. */
 let agent: Agent
 let node: CreatedNode
 let dir: string
@@ -60,7 +60,7 @@ const statusOf = async (domain: string) => (await visit(lab.visitor, `https://${
 const phaseOf = async (service: HttpService | TcpService) =>
   (await installation.api.getService(service)).state.phase
 
-/** That the console shows of the node; '' for none. */
+/** The node's problem as the console shows it; '' for none. */
 async function untilProblem(words: string): Promise<void> {
   await until(`the problem ‘${words}’`, async () => {
     const { problem } = (await installation.api.call('GET', `/api/nodes/${node.id}`)).json as Node
@@ -78,7 +78,7 @@ test('an HTTP service reaches a program on 127.0.0.1', async () => {
   await until('the row', async () => (await phaseOf(service)) === 'live')
 })
 
-test('a TCP service does, and a UDP service too', async () => {
+test('a TCP service does, and a UDP service, too', async () => {
   const { api } = installation
   const redis = await api.publishPort(node.id, { name: 'redis', backendPort: 6379 })
   const dns = await api.publishPort(node.id, { name: 'dns', proto: 'udp', backendPort: 53 })
@@ -90,7 +90,7 @@ test('a TCP service does, and a UDP service too', async () => {
   )
 })
 
-test('nothing else of the node is reached, not even from the server', async () => {
+test('nothing else on the node can be reached, not even from the server', async () => {
   expect(await ask(lab.site, '127.0.0.1', 9001)).toContain('private')
   expect(await ask(lab.site, node.address, 9002)).toContain('private')
   const ports = [9001, 9002, 22]
@@ -99,7 +99,7 @@ test('nothing else of the node is reached, not even from the server', async () =
   expect(JSON.parse((await agent.run('status', '--json')).stdout)).toMatchObject({ notes: [] })
 })
 
-test('a program that stops and comes back, elsewhere too, is on its row and with its visitors', async () => {
+test('a program that stops and starts again, even elsewhere, is shown on its row and answers its visitors', async () => {
   const service = await publishHttp('moving.example.com', 8080)
   const untilAnswered = () => until('200', async () => (await statusOf('moving.example.com')) === 200)
   await untilAnswered()
@@ -132,7 +132,7 @@ test('a list that lets private networks in lets a node in only where it names th
   expect(await statusFor(['10.0.0.0/8', '10.64.0.0/16'])).not.toBe(403)
 })
 
-test('a local user of the node who listens there too gets no visitor, and status and console tell of it', async () => {
+test('a local user of the node who listens there, too, gets no visitor, and status and console report it', async () => {
   const service = await publishHttp('local.example.com', 9001)
   const raw = () => ask(lab.server, node.address, 9001)
   await until('the program', async () => (await raw()).startsWith('private'))
@@ -150,7 +150,7 @@ test('a local user of the node who listens there too gets no visitor, and status
   await installation.api.setEnabled(service, false)
 })
 
-test('a second agent that has the route of the tunnel is a problem of the node, until it has it no more', async () => {
+test("a second agent that holds the tunnel's route is a problem of the node until it releases it", async () => {
   const route = ['route', 'replace', 'blackhole', '10.64.0.0/16']
   const own = await lab.site.must('ip', 'route', 'show', '10.64.0.0/16')
   await lab.site.must('ip', 'route', 'del', '10.64.0.0/16')
@@ -177,7 +177,7 @@ test('a service that is disabled closes its port on the node', async () => {
   await until('the port to close', async () => (await ask(lab.server, node.address, 9001)) === 'silence')
 })
 
-test('after rotate-key --all the agent comes back by itself, to another key and under the next root', async () => {
+test('after rotate-key --all the agent reconnects on its own, to another key and under the next root', async () => {
   const { api, paths } = installation
   const stateFor = async (token: string) =>
     (await callApi(paths.serverSocket, token, 'POST', '/api/edge/state', { known: {} })).status
@@ -204,9 +204,9 @@ test('after rotate-key --all the agent comes back by itself, to another key and 
   expect(await stateFor(edgeToken(paths))).toBe(200)
 }, 300_000)
 
-test('a killed agent leaves the traffic alone, and disconnecting leaves nothing', async () => {
+test('a killed agent does not interrupt traffic, and disconnecting leaves nothing', async () => {
   expect(await lab.site.must('nft', 'list', 'tables')).toContain('postern_services_')
-  // A child that the daemon has just started still has its command line.
+  // A child that the daemon has just started still has the daemon's command line.
   const daemon = await until('the daemon alone', async () => {
     const [first, ...more] = (await lab.site.listPids()).filter(isDaemon)
     return more.length === 0 && first
@@ -217,7 +217,7 @@ test('a killed agent leaves the traffic alone, and disconnecting leaves nothing'
   expect(await lab.site.must('nft', 'list', 'ruleset')).toBe('')
 })
 
-test('a node with only a WireGuard file keeps the plain way, and the row says where to listen', async () => {
+test('a node with only a WireGuard file is reached directly, and the row says where to listen', async () => {
   const { api } = installation
   const filed = await api.createNode({ name: 'filed' })
   const name = `pf${lab.id.slice(-10)}`

@@ -20,7 +20,7 @@ const signIn = () => {
   return visit(lab.visitor, `https://${DOMAIN}/api/auth/login`, { args })
 }
 
-it('a service keeps no path of the console when the public host moves to its domain', async () => {
+it("a service loses the console's paths when the public host moves to its domain", async () => {
   const { api } = installation
   const nodes = (await api.call('GET', '/api/nodes')).json as { id: number; isLocal: boolean }[]
   const local = nodes.find(({ isLocal }) => isLocal)?.id ?? 0

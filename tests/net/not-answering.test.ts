@@ -1,4 +1,4 @@
-import type { HttpService, HttpServiceFormInput } from '@postern/contract/services'
+import type { HttpService, HttpServiceFormInput } from '@postern/contract/services/services'
 import { startInstallation } from '@postern/testkit/installation'
 import { startLab } from '@postern/testkit/lab/network'
 import { startEcho, startListening } from '@postern/testkit/lab/upstreams'
@@ -59,14 +59,14 @@ async function unanswered(form: Partial<HttpServiceFormInput> & { name: string }
   const service = await publish(form)
   await until('it to be silent', async () => {
     const { phase } = await stateOf(service)
-    // It is never said to be live on the way.
+    // It is never reported as live in between.
     expect(['applying', 'checking', 'unanswered']).toContain(phase)
     return phase === 'unanswered'
   })
   return service
 }
 
-/** Asks as a visitor, and waits for the reason on the row. */
+/** Sends a visitor's request, and waits for the reason on the row. */
 async function expectUnanswered(service: HttpService, page: string, reason: string): Promise<void> {
   await until('our page', async () => (await ask(service)).body.includes(page))
   const state = await until('the reason', async () => {
@@ -95,11 +95,11 @@ describe('a service is not answering', () => {
     expect((await ask(service)).status).toBe(200)
   })
 
-  it('when it speaks no TLS where it should', async () => {
+  it('when it does not speak TLS where it should', async () => {
     const service = await unanswered({ name: 'plain', backendProto: 'https', backendPort: PORTS.echo })
     await expectUnanswered(service, 'The service does not answer', 'does not speak TLS on this port')
     await installation.api.setEnabled(service, false)
-    await until('no reason while it is disabled', async () => (await stateOf(service)).phase === 'live')
+    await until('shows no reason while it is disabled', async () => (await stateOf(service)).phase === 'live')
   })
 
   it('when it speaks TLS where it should not', async () => {

@@ -10,7 +10,7 @@ import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { beforeAll, expect, test } from 'vitest'
 
-/** One way through the tunnel; long beside everything else that a request takes on a busy machine. */
+/** The delay of the tunnel, each way; long compared with everything else a request needs on a busy machine. */
 const WAY_MS = 300
 const IDLE_MS = 45_000
 const BACKENDS = { http: 8080, https: 8443 } as const
@@ -45,7 +45,7 @@ async function publish(backendProto: keyof typeof BACKENDS): Promise<void> {
   await until('the service', async () => (await api.getService(service)).state.phase === 'live')
 }
 
-/** From the head of a visitor's request to the head of its answer, in ways there and back through the tunnel. */
+/** The time from a visitor's request head to the answer's head, in round trips through the tunnel. */
 async function roundTrips(proto: keyof typeof BACKENDS): Promise<number> {
   const url = `https://${domainOf(proto)}/`
   const output = await lab.visitor.must(
@@ -57,12 +57,12 @@ async function roundTrips(proto: keyof typeof BACKENDS): Promise<number> {
   return ((answered - sent) * 1000) / (2 * WAY_MS)
 }
 
-test('a request after a while of idleness takes one round trip to its service, also over TLS', {
+test('a request after an idle period takes one round trip to its service, also over TLS', {
   timeout: 300_000,
 }, async () => {
   const protos = ['http', 'https'] as const
   for (const proto of protos) await publish(proto)
-  // The first one has to connect: this is what the others save, and shows that it is seen.
+  // The first one has to connect, which shows what the others save, and that the test would notice.
   expect(await roundTrips('http')).toBeGreaterThan(1.9)
   expect(await roundTrips('https')).toBeGreaterThan(2.9)
   // Idleness itself is what is tested here.

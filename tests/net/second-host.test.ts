@@ -25,7 +25,7 @@ afterAll(async () => {
   await onSecondHost(`${home}/postern disconnect --forget --config-dir ${home}/etc`)
 })
 
-it('publishes a service of a second host by the lines of the README alone', async () => {
+it("publishes a service of a second host with the README's commands alone", async () => {
   const { api } = installation
   const node = await api.createNode({ name: 'second-host' })
   const config = (await api.call('GET', '/api/config')).json as Config
@@ -58,14 +58,28 @@ it('publishes a service of a second host by the lines of the README alone', asyn
   expect(answer.body).toContain('node_exporter_build_info')
 })
 
-it('runs nothing of a script that is not the one of the console', async () => {
+it('is reached by no user of the server but by its services', async () => {
+  const peers = await lab.server.must('wg', 'show', installation.interface, 'allowed-ips')
+  const askAs = async (uid: number, address: string) => {
+    const user = ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups']
+    const curl = ['curl', '-s', '-o', '/dev/null', '-m', '2', '-H', 'Remote-User: root']
+    return (await lab.server.run(...user, ...curl, `http://${address}:9100/metrics`)).code
+  }
+  const [address4 = '', address6 = ''] = peers.match(/[0-9a-f.:]+(?=\/(32|128)\b)/g) ?? []
+  for (const address of [address4, `[${address6}]`]) {
+    expect(await askAs(0, address)).toBe(0)
+    expect(await askAs(61_803, address)).toBe(28)
+  }
+})
+
+it("runs no part of a script that is not the console's", async () => {
   const before = readFileSync(`${home}/postern`)
   const { code, stdout } = await onSecondHost(installLine('0'.repeat(64)))
   expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringMatching(/^\S+: FAILED\n$/) })
   expect(readFileSync(`${home}/postern`).equals(before)).toBe(true)
 })
 
-it('what a copied token published goes with it, and nothing else', async () => {
+it('deletes what a copied token published together with it, and nothing else', async () => {
   const { api } = installation
   const [node] = (await api.call('GET', '/api/nodes?search=second-host')).json as Node[]
   const rights = { agentMayPublish: true, agentDomains: ['copied.example.com', 'own.example.com'] }
@@ -88,7 +102,7 @@ it('what a copied token published goes with it, and nothing else', async () => {
     expect(sent.status).toBe(200)
   }
   await publish('hidden', [service])
-  // The same set in the name of the host: what came last by the copied token is the host's all the same.
+  // The same set, published by the host: what the copied token published last is the host's again.
   await publish('file', [{ ...own, key: own.name }])
   await until('visitors to reach it', async () => (await statusAt(service.domain)) === 200)
   await api.call('DELETE', `${pats}/${copied.id}?forgetKey=true`)
@@ -97,7 +111,7 @@ it('what a copied token published goes with it, and nothing else', async () => {
   expect(await statusOf()).toBe(200)
 })
 
-it('withholds what its agent published as soon as people have another node at the domain, without a word of the agent', async () => {
+it('withholds what its agent published as soon as a person puts another node at the domain, without hearing from the agent', async () => {
   const { api } = installation
   const own = 'https://own.example.com/metrics'
   const isAnswered = (status: number) => async () => (await visit(lab.visitor, own)).status === status
@@ -109,7 +123,7 @@ it('withholds what its agent published as soon as people have another node at th
   await until('visitors to reach it again', isAnswered(200))
 })
 
-it('is told when its token was revoked, leaves the tunnel when its key is forgotten, and goes on with another', async () => {
+it('says that its token was revoked, leaves the tunnel when its key is forgotten, and continues with another', async () => {
   const { api } = installation
   const nodes = (await api.call('GET', '/api/nodes?search=second-host')).json as Node[]
   const pats = `/api/nodes/${nodes[0]?.id}/pats`
@@ -128,8 +142,24 @@ it('is told when its token was revoked, leaves the tunnel when its key is forgot
     `echo ${fresh} | ${home}/postern connect --token - --no-service --config-dir ${home}/etc`,
   )
   expect(connected).toMatchObject({ code: 0, stderr: '' })
-  // Five times what the README says.
+  // Five times what the README promises.
   await until('visitors to reach it again', async () => (await statusOf()) === 200, { timeoutMs: 10_000 })
+})
+
+it('goes on with a rotated token, whose use revokes the old one', async () => {
+  const { api } = installation
+  const nodes = (await api.call('GET', '/api/nodes?search=second-host')).json as Node[]
+  const pats = `/api/nodes/${nodes[0]?.id}/pats`
+  const listed = async () => (await api.call('GET', pats)).json as Pat[]
+  const old = (await listed()).find(({ name }) => name === 'second')
+  const { token, id } = (await api.call('POST', `${pats}/${old?.id}/rotate`)).json as CreatedPat
+  const isRevoked = async () => (await listed()).find((pat) => pat.id === old?.id)?.revoked
+  expect(await isRevoked()).toBe(false)
+  const connect = `${home}/postern connect --token - --no-service --config-dir ${home}/etc`
+  expect(await onSecondHost(`echo ${token} | ${connect}`)).toMatchObject({ code: 0, stderr: '' })
+  expect(await isRevoked()).toBe(true)
+  expect((await listed()).find((pat) => pat.id === id)).toMatchObject({ broughtKey: true, replaces: null })
+  await until('visitors to reach it', async () => (await statusOf()) === 200, { timeoutMs: 10_000 })
 })
 
 const statusOf = async () => (await visit(lab.visitor, 'https://second.example.com/metrics')).status
@@ -143,13 +173,13 @@ function lineOfReadme(start: string): string {
 /** As the console shows it there. */
 const installLine = (checksum: string | null) => fillIn(lineOfReadme('f='), { CHECKSUM: checksum ?? '' })
 
-/** Puts in what the reader's own console shows there; the agent goes to a place of the test's own. */
+/** Fills in what the reader's own console would show; the agent is installed in the test's own directory. */
 function fillIn(line: string, values: Record<string, string>): string {
   const all = { ...values, SERVER: lab.server.address, 'sh "$f"': `sh "$f" ${home}/postern` }
   return Object.entries(all).reduce((text, [mark, value]) => text.replaceAll(mark, value), line)
 }
 
-/** As a person types it there, with the Node.js of that machine. */
+/** As a person types it on that machine, with its Node.js. */
 function onSecondHost(line: string) {
   const path = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
   return lab.site.run('env', '-i', path, 'sh', '-c', line)

@@ -1,10 +1,10 @@
 import type { CreatedNode } from '@postern/contract/nodes'
 import { agentOn } from '@postern/testkit/agent'
-import type { Running } from '@postern/testkit/exec'
 import { haproxyCommand } from '@postern/testkit/haproxy'
 import { startInstallation } from '@postern/testkit/installation'
 import { startLab } from '@postern/testkit/lab/network'
 import { startEcho } from '@postern/testkit/lab/upstreams'
+import type { Running } from '@postern/testkit/processes/exec'
 import { shared } from '@postern/testkit/shared'
 import { repeatableMs } from '@postern/testkit/time'
 import { until } from '@postern/testkit/until'
@@ -12,7 +12,7 @@ import { openSocket, visit } from '@postern/testkit/visitor'
 import { beforeAll, describe, expect, it } from 'vitest'
 
 const PORT = 8080
-/** How long the tunnel is gone under a download and a WebSocket that must live through it, in ms. */
+/** How long the tunnel is gone during a download and a WebSocket that must survive it, in ms. */
 const GAP = 60_000
 const DOMAIN = 'app.example.com'
 
@@ -41,7 +41,7 @@ async function heard(): Promise<void> {
 
 const ask = (path: string, ...args: string[]) => visit(lab.visitor, `https://${DOMAIN}${path}`, { args })
 
-/** A request that may take its time, or get no answer at all. */
+/** A request that may take long, or get no answer at all. */
 function startAsking(path: string, ...args: string[]): Running {
   const logFile = `${installation.dataDir}/asked-${asked++}.log`
   const resolve = `${DOMAIN}:443:${lab.server.address}`
@@ -60,7 +60,7 @@ describe('a node that has never answered a probe', () => {
     await until('the service', async () => (await ask('/')).status === 200)
     expect(await statusOf()).toBe('idle')
     const since = performance.now()
-    await until('a time in which others would be down', () => performance.now() - since > 15_000, {
+    await until('a period after which others would be down', () => performance.now() - since > 15_000, {
       timeoutMs: 20_000,
     })
     expect((await ask('/')).status).toBe(200)
@@ -69,8 +69,8 @@ describe('a node that has never answered a probe', () => {
   })
 })
 
-describe('a node that dies without a word', () => {
-  it('hangs nobody for longer than 15 s, breaks no download, and is up again with its first answer', async () => {
+describe('a node that dies silently', () => {
+  it('blocks nobody for longer than 15 s, breaks no download, and is up again with its first answer', async () => {
     const socket = openSocket(lab.visitor, DOMAIN, `${installation.dataDir}/socket.log`)
     await until('an echo', () => socket.output().includes('echo'))
     // The service ends its connection long before the host has sent all of it; by default that is given up too soon.
@@ -90,7 +90,7 @@ describe('a node that dies without a word', () => {
     console.info('ms until hung requests ended', Math.round(took))
     expect(took).toBeLessThan(45_000)
     for (const each of [...hung, ...late])
-      expect(each.output()).toMatch(/^HTTP\/\S+ 50[234].*<footer>Postern<\/footer>/s)
+      expect(each.output()).toMatch(/^HTTP\/\S+ 50[234].*<footer>Postern\b/s)
     const refused = async () =>
       expect((await ask('/')).body).toContain('The private network is not connected')
     expect(await repeatableMs(1000, refused)).toBeLessThan(1000)
@@ -100,7 +100,7 @@ describe('a node that dies without a word', () => {
     const heardAt = performance.now()
     await until('the service', async () => (await ask('/')).status === 200)
     console.info('ms until it was up again', Math.round(performance.now() - heardAt))
-    // The service's host sends again what was lost when its TCP next tries: that may be as long again as the gap.
+    // The service's host resends what was lost at its next TCP retry, which may take as long again as the gap.
     await download.exited
     expect(download.output()).toMatch(/\n1\n0\nend\n$/)
     expect(socket.isRunning()).toBe(true)

@@ -1,11 +1,11 @@
 import { appendFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import type { CreatedNode } from '@postern/contract/nodes'
-import type { TcpService, TcpServiceFormInput } from '@postern/contract/services'
+import type { TcpService, TcpServiceFormInput } from '@postern/contract/services/services'
 import { agentOn } from '@postern/testkit/agent'
-import { must, run } from '@postern/testkit/exec'
 import { startInstallation } from '@postern/testkit/installation'
 import { startLab } from '@postern/testkit/lab/network'
 import { startListening, startMosquitto, startTransferServer, transfer } from '@postern/testkit/lab/upstreams'
+import { must, run } from '@postern/testkit/processes/exec'
 import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { beforeAll, expect, test } from 'vitest'
@@ -44,7 +44,7 @@ function startRedis() {
   return startListening(lab.lan, ['redis-server', ...options], dir, 'redis', 6379)
 }
 
-/** It runs as its own user, who alone may have made its files. */
+/** It runs as its own user, who must own its files. */
 async function startPostgres() {
   const [version = ''] = readdirSync('/usr/lib/postgresql').sort((a, b) => Number(b) - Number(a))
   const as = ['setpriv', '--reuid=postgres', '--regid=postgres', '--clear-groups', 'env', '-C', '/']
@@ -86,7 +86,7 @@ async function publish(form: Omit<TcpServiceFormInput, 'backendHost'>, host: str
   return service
 }
 
-/** Runs a program of a visitor to its end. */
+/** Runs a visitor's program until it ends. */
 const visitor = (...argv: string[]) => run([...lab.visitor.argv(), ...argv], { timeoutMs: 30_000 })
 
 test('MQTT: a message from one visitor to another, plain and over TLS', async () => {
@@ -99,7 +99,7 @@ test('MQTT: a message from one visitor to another, plain and over TLS', async ()
   expect(secure.publicAccess).toBe(`tcp://mqtt.example.com:${secure.port}`)
   const topic = ['-t', 'a', '-q', '1']
   const at = (port: number) => ['-h', lab.server.address, '-p', String(port), ...topic]
-  // By its own domain alone: no other name gets a handshake there.
+  // Only at its own domain: no other name gets a handshake there.
   writeFileSync(`${dir}/hosts`, `${lab.server.address} mqtt.example.com\n`)
   const named = ['unshare', '-m', 'sh', '-c', `mount --bind ${dir}/hosts /etc/hosts && exec "$@"`, 'sh']
   const secured = ['-h', 'mqtt.example.com', '-p', String(secure.port), '--cafile', `${dir}/ca.pem`, ...topic]
@@ -113,7 +113,7 @@ test('MQTT: a message from one visitor to another, plain and over TLS', async ()
   expect((await heard).stdout).toBe('hello\n')
 })
 
-test('Redis on a host behind the gateway answers', async () => {
+test('Redis on a host behind the gateway answers a visitor', async () => {
   const { port } = await publish({ name: 'redis', backendPort: 6379 }, '192.168.7.20')
   const answer = await until('the answer', async () => {
     const { stdout } = await visitor('redis-cli', '-h', lab.server.address, '-p', String(port), 'ping')
@@ -122,7 +122,7 @@ test('Redis on a host behind the gateway answers', async () => {
   expect(answer).toBe('PONG\n')
 })
 
-test('PostgreSQL on a host behind the gateway answers, also with many rows', async () => {
+test('PostgreSQL on a host behind the gateway answers, even with many rows', async () => {
   await startPostgres()
   const { port } = await publish({ name: 'postgres', backendPort: 5432 }, '192.168.7.20')
   const ask = (query: string) =>
@@ -153,10 +153,10 @@ test('SSH: a command, and 64 MB each way that arrive as they were', async () => 
   expect(new Set(sums.trim().split('\n')).size).toBe(1)
 }, 200_000)
 
-/** More where somebody asks for it: two gigabytes take two minutes or more. */
+/** More on request: two gigabytes take two minutes or more. */
 const TRANSFER_MB = Number(process.env.POSTERN_TRANSFER_MB ?? 64)
 
-test('a long transfer arrives as it was sent, each way', async () => {
+test('a long transfer arrives unchanged, each way', async () => {
   await startTransferServer(lab.site, dir, 7000)
   const { port } = await publish({ name: 'transfer', backendPort: 7000 }, '192.168.7.1')
   for (const way of ['get', 'put'] as const) {
@@ -165,7 +165,7 @@ test('a long transfer arrives as it was sent, each way', async () => {
   }
 }, 1_200_000)
 
-test('its log has a line at the start and one at the end, and a disabled service takes nobody', async () => {
+test('its log has a line at the start and one at the end, and a disabled service accepts nobody', async () => {
   const { api } = installation
   const service = await publish({ name: 'watched', backendPort: 6379 }, '192.168.7.20')
   const log = api.stream(`/api/logs/stream?type=tcp&id=${service.id}`)

@@ -1,20 +1,20 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { must } from '@postern/testkit/exec'
 import type { Namespace } from '@postern/testkit/lab/namespace'
+import { must } from '@postern/testkit/processes/exec'
 import { type Browser, chromium } from 'playwright'
 
 interface Options {
   host: Namespace
-  /** Becomes the person's home. */
+  /** Becomes the person's home directory. */
   dir: string
   /** The authority's root certificate, as PEM. */
   root: string
-  /** What all names below `.test` lead to. */
+  /** The address of all names below `.test`. */
   address: string
 }
 
-/** A browser on the visitor's host, whose person trusts the authority, as everybody trusts a public one. */
+/** A browser on the visitor's host that trusts the authority, as all browsers trust a public one. */
 export async function startTrustingBrowser({ host, dir, root, address }: Options): Promise<Browser> {
   const store = join(dir, '.pki/nssdb')
   const file = join(dir, 'root.pem')

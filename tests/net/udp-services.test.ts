@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { CreatedNode } from '@postern/contract/nodes'
-import type { TcpService } from '@postern/contract/services'
+import type { TcpService } from '@postern/contract/services/services'
 import { UDP_FLOWS } from '@postern/render/nftables/budget'
 import { agentOn } from '@postern/testkit/agent'
 import { type Installation, isApplied, startInstallation } from '@postern/testkit/installation'
@@ -16,7 +16,7 @@ const VISITOR = fileURLToPath(new URL('../../apps/edge/test/udp-visitor.ts', imp
 let installation: Installation
 let node: CreatedNode
 let service: TcpService
-/** A host in another network of the server, of which nothing is published. */
+/** A host in another network of the server, from which nothing is published. */
 const BESIDE = '172.30.0.9'
 
 const lab = shared(startLab)
@@ -30,7 +30,7 @@ beforeAll(async () => {
   await beside.must('ip', 'addr', 'add', `${BESIDE}/24`, 'dev', 'eth0')
   await beside.must('ip', 'route', 'add', 'default', 'via', '172.30.0.1')
   await lab.server.must('sysctl', '-qw', 'net.ipv4.ip_forward=0')
-  // Absent where no module filters bridges.
+  // Absent where no kernel module filters bridges.
   await lab.server.must('sysctl', '-eqw', 'net.bridge.bridge-nf-call-iptables=0')
   installation = await startInstallation(lab)
   startNameServer(`${installation.dataDir}/upstreams`)
@@ -74,19 +74,19 @@ async function untilPhase(phase: string): Promise<void> {
   })
 }
 
-/** @returns the length of the answer; 0: none came soon */
+/** @returns the length of the answer; 0 if none came soon */
 async function ask(name: string, type: number): Promise<number> {
   const args = ['dns', lab.server.address, String(service.port), name, String(type)]
   return Number((await lab.visitor.run(process.execPath, VISITOR, ...args)).stdout)
 }
 
-test('a name server behind a gateway answers visitors by the tunnel, also with 1,600 bytes', async () => {
+test('a name server behind a gateway answers visitors through the tunnel, even with 1,600 bytes', async () => {
   expect(service).toMatchObject({ publicAccess: `udp://${lab.server.address}:${service.port}`, proto: 'udp' })
   await until('a short answer', async () => (await ask('a.test', 1)) > 0)
   await until('a long answer', async () => (await ask('big.test', 16)) > 1600)
 })
 
-test('the server is no router between its other networks, nor when its edge starts anew', async () => {
+test('the server is not a router between its other networks, even when its edge restarts', async () => {
   const reaches = async () => (await lab.visitor.run('fping', '-c1', BESIDE)).code === 0
   expect((await lab.server.run('fping', '-c1', BESIDE)).code).toBe(0)
   expect(await reaches()).toBe(false)
@@ -98,9 +98,9 @@ test('the server is no router between its other networks, nor when its edge star
   expect(await reaches()).toBe(false)
 })
 
-test('a program that holds many flows has each of them answered, and goes on with all', async () => {
+test('a program with many flows gets an answer on each, and continues with all', async () => {
   const dir = `${installation.dataDir}/upstreams`
-  // It answers with where the flow came from, which no two flows share.
+  // It answers with the flow's source, which no two flows share.
   const echo = `const socket = require('node:dgram').createSocket('udp4').bind(7001)
     socket.on('message', (_, { address, port }) => socket.send(address + ' ' + port, port, address))`
   lab.lan.start([process.execPath, '-e', echo], { logFile: `${dir}/echo.log` })
@@ -108,18 +108,18 @@ test('a program that holds many flows has each of them answered, and goes on wit
   const { port } = await installation.api.publishPort(node.id, form)
   const asks = ['keep', lab.server.address, String(port), lab.visitor.address, '500']
   const program = lab.visitor.start([process.execPath, VISITOR, ...asks], { logFile: `${dir}/flows.log` })
-  // The last line says how many have had an answer in the last three seconds, and all answers.
+  // The last line has the number of flows answered in the last three seconds, and all answers.
   const last = () => program.output().trim().split('\n').at(-1) ?? ''
   const all = await until('500 flows', () => last().startsWith('500 ') && last())
   expect(new Set(all.slice('500 '.length).split(',')).size).toBe(500)
   const other = await installation.api.publishPort(node.id, { ...form, name: 'other', backendPort: 53 })
   await untilLive(other)
-  // A flow that had ended would have begun again from another port.
+  // A flow that had ended would have restarted from another port.
   await until('the same 500 flows', () => last() === all)
   await program.stop()
 })
 
-test('a source that floods a service takes it neither from others nor the server from anybody', async () => {
+test('a source that floods a service blocks neither its other visitors nor the server', async () => {
   const { server, visitor, lan } = lab
   const dir = `${installation.dataDir}/upstreams`
   const echo = `const socket = require('node:dgram').createSocket('udp4').bind(7002)
@@ -140,7 +140,7 @@ test('a source that floods a service takes it neither from others nor the server
   )
   await until('another visitor', () => program.output().trim().split('\n').at(-1)?.startsWith('10 '))
   await program.stop()
-  // By TCP the source itself is served, too.
+  // Over TCP even the source itself is served.
   const page = ['-sk', '-o', '/dev/null', '-w', '%{http_code}', '-m', '5', '--interface', source]
   expect(await visitor.must('curl', ...page, `https://${server.address}/`)).toBe('200')
 })
@@ -164,7 +164,7 @@ test('its log has a line at the start and one at the end, and a disabled service
   await until('an answer again', async () => (await ask('a.test', 1)) > 0)
 })
 
-test('a port that another program holds is said on its row until it is free, and is not given', async () => {
+test('a port that another program holds is reported on its row until it is free, and not handed out', async () => {
   const others = (await installation.api.call('GET', '/api/services/tcp')).json as TcpService[]
   const lowest = Math.max(...others.map(({ port }) => port)) + 1
   const holder = lab.server.start(

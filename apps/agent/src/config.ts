@@ -1,16 +1,16 @@
-import { SYSTEM_PATH } from '@postern/host/exec'
+import { SYSTEM_PATH } from '@postern/host/processes/exec'
 
-/** What the agent reads from its environment; no other file reads it. */
+/** The agent's environment variables; no other file reads them. */
 export interface Environment {
   url: string | undefined
   token: string | undefined
   tokenFile: string | undefined
   fingerprint: string | undefined
   caFile: string | undefined
-  /** Where Docker's API is, for the labels of its containers. */
+  /** The address of Docker's API, for the labels of its containers. */
   docker: string | undefined
   publishFile: string | undefined
-  /** What the server may make of this node: 0053. */
+  /** What this node allows its server: 0053. */
   gateway: string | undefined
   allTraffic: boolean
   dns: boolean
@@ -42,14 +42,17 @@ export function readEnvironment(variables: Variables = process.env): Environment
   }
 }
 
-/** Compose files of the product that people come from say WIREDOOR_URL; only beside it is TOKEN meant for us. */
+/**
+ * For compose files of the product that people come from, which set WIREDOOR_URL; TOKEN is ours only together with
+ * it.
+ */
 function readServer({ POSTERN_URL, POSTERN_TOKEN, WIREDOOR_URL, TOKEN }: Variables) {
   const theirs = WIREDOOR_URL ? TOKEN : undefined
   return { url: POSTERN_URL || WIREDOOR_URL || undefined, token: POSTERN_TOKEN || theirs || undefined }
 }
 
 /**
- * Where an agent keeps its files. Secrets are in `configDir` (0700); what a reboot may forget is in `runDir`.
+ * Where an agent keeps its files. Secrets are in `configDir` (0700); files that a reboot may remove are in `runDir`.
  * An agent with its own directory keeps everything there, so several fit on one machine.
  */
 export function agentPaths(configDir: string) {

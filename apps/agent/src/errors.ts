@@ -1,4 +1,4 @@
-/** What the process tells its caller: each outcome with its exit code and meaning. The help prints this table. */
+/** The outcomes of a command, with exit codes and meanings. The help prints this table. */
 export const EXIT_CODES = {
   ok: [0, 'done; for status: the node is online'],
   failed: [1, 'something unexpected went wrong'],
@@ -14,6 +14,7 @@ export const EXIT_CODES = {
   'interface-taken': [11, 'the network interface belongs to another program'],
   'not-connected': [12, 'the agent is not connected or not running'],
   'server-answer': [13, "the agent cannot use the server's answer"],
+  'not-reached': [14, 'for why: visitors of the address get no answer'],
 } as const satisfies Record<string, readonly [number, string]>
 
 export type Outcome = keyof typeof EXIT_CODES

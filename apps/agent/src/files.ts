@@ -4,7 +4,9 @@ import { codeOf } from '@postern/host/errors'
 import { findText, writeAtomic } from '@postern/host/files'
 import * as z from 'zod/mini'
 
-/** Writes a file that only root may read, and makes its directory. Other commands may write it at the same time. */
+/**
+ * Writes a file that only root may read, and makes its directory. Safe when other commands write it at the same time.
+ */
 export async function writePrivate(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   await writeAtomic(path, text, 0o600, `${path}.${process.pid}.new`)
@@ -21,7 +23,7 @@ export async function isOursAlone(path: string): Promise<boolean> {
   }
 }
 
-/** @returns what the file holds, or undefined when it does not exist or does not match. */
+/** @returns the file's parsed content, or undefined when it does not exist or does not match */
 export async function findJson<T extends z.ZodMiniType>(
   path: string,
   schema: T,

@@ -41,7 +41,7 @@ export function paint(io: Io, shade: keyof typeof SHADES, text: string): string 
   return io.colour ? `\u001b[${SHADES[shade]}m${text}\u001b[0m` : text
 }
 
-/** Text that came over the network, without anything a terminal would act on. */
+/** Text from the network, without terminal control characters. */
 export function printable(text: string, maxLength = 300): string {
   return text.replace(/\p{C}/gu, ' ').slice(0, maxLength)
 }

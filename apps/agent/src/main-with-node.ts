@@ -1,4 +1,4 @@
 import { start } from './start.ts'
 
-/** The first file of the agent that has Node inside: it is started by its own name alone. */
+/** The entry of the agent with Node inside, which is started by its own name. */
 void start([])

@@ -1,4 +1,4 @@
-import { NOTHING_BEYOND } from '@postern/contract/agent-report'
+import { NOTHING_BEYOND } from '@postern/contract/agent/agent-report'
 import { describe, expect, it, test } from 'vitest'
 import { applyPolicy, findGatewayNetworks, PLAIN, type Policy, policyOf, tunnelOf } from './policy.ts'
 import { config } from './wanted.fixture.ts'
@@ -19,19 +19,19 @@ test('the tunnel is the /16 and the /64 of the addresses', () => {
 })
 
 describe('a plain node', () => {
-  it('forwards nothing, sends nothing but the traffic of the tunnel, and keeps its name servers', () => {
+  it("forwards nothing, sends only the tunnel's traffic through it, and keeps its name servers", () => {
     const { wanted, beyond, leftOut } = apply({ ...config, peer: peer('0.0.0.0/0', '::/0').peer })
     expect(wanted).toMatchObject({ gateway: null, dns: [], peer: { allowedIps: TUNNEL } })
     expect(beyond).toEqual([
-      'The server wants this node to forward to 192.168.7.0/24,fd00:7::/64. To let it: postern connect --gateway=192.168.7.0/24,fd00:7::/64',
-      'The server wants all traffic of this node. To let it: postern connect --all-traffic',
-      "The server wants to set this node's name servers. To let it: postern connect --dns",
+      'The server wants this node to forward to 192.168.7.0/24,fd00:7::/64. To allow that: postern connect --gateway=192.168.7.0/24,fd00:7::/64',
+      'The server wants all traffic of this node. To allow that: postern connect --all-traffic',
+      "The server wants to set this node's name servers. To allow that: postern connect --dns",
     ])
     const gateway = ['192.168.7.0/24', 'fd00:7::/64']
     expect(leftOut).toEqual({ gateway, tunnel: [], allTraffic: true, dns: true })
   })
 
-  it('gets no address and no route outside of the tunnel that it connected to', () => {
+  it('gets no address and no route outside the tunnel that it connected to', () => {
     const odd = { ...peer('10.64.0.0/16', '10.20.0.0/16'), addresses: ['10.64.0.2/16', '198.18.0.1/15'] }
     const { wanted, beyond, leftOut } = apply(odd)
     expect(wanted).toMatchObject({ addresses: ['10.64.0.2/16'], peer: { allowedIps: ['10.64.0.0/16'] } })
@@ -40,15 +40,28 @@ describe('a plain node', () => {
   })
 })
 
+describe('a node that gives away all its traffic', () => {
+  it('keeps that of its own networks, which a narrower route would lead away as well', () => {
+    const all = ['0.0.0.0/0', '::/0']
+    const odd = peer(...all, '10.64.0.0/16', '192.168.1.0/25', '192.168.1.128/25')
+    const policy = { allTraffic: true, dns: true, gateway: ['192.168.7.0/24', 'fd00:7::/64'] }
+    const { wanted, beyond, leftOut } = apply(odd, policy)
+    expect(wanted.peer.allowedIps).toEqual([...all, '10.64.0.0/16'])
+    expect(beyond).toEqual([expect.stringContaining('wants 192.168.1.0/25, 192.168.1.128/25 in the tunnel')])
+    expect(leftOut).toMatchObject({ tunnel: ['192.168.1.0/25', '192.168.1.128/25'], allTraffic: false })
+    expect(apply(peer(...all), policy).beyond).toEqual([])
+  })
+})
+
 describe('a gateway', () => {
-  it('forwards into the networks that it was connected for, and says which others the server wants', () => {
+  it('forwards into the networks that its owner allowed, and names others that the server wants', () => {
     const { wanted, beyond } = apply(gateway('192.168.7.0/24', '10.20.0.0/16'), {
       gateway: ['192.168.0.0/16'],
       dns: true,
     })
     expect(wanted.gateway).toEqual(['192.168.7.0/24'])
     expect(beyond).toEqual([
-      'The server wants this node to forward to 10.20.0.0/16. To let it: postern connect --gateway=10.20.0.0/16,192.168.0.0/16',
+      'The server wants this node to forward to 10.20.0.0/16. To allow that: postern connect --gateway=10.20.0.0/16,192.168.0.0/16',
     ])
   })
 
@@ -62,7 +75,7 @@ describe('a gateway', () => {
   )
 })
 
-test('a node that was connected before it had a policy goes on as it is', () => {
+test('a node of a release without policies keeps working unchanged', () => {
   for (const before of [config, peer('0.0.0.0/0', '::/0'), { ...config, gateway: null, dns: [] }])
     expect(applyPolicy(parseWanted(before), policyOf(before))).toEqual({
       wanted: parseWanted(before),
@@ -71,7 +84,7 @@ test('a node that was connected before it had a policy goes on as it is', () => 
     })
 })
 
-test('how networks are named', () => {
+test('the names of networks', () => {
   const own = [
     '192.168.7.5/24',
     '203.0.113.4/24',

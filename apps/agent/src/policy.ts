@@ -1,19 +1,19 @@
-import type { AgentConfig } from '@postern/contract/agent'
-import { type Beyond, MOST_REPORTED, NOTHING_BEYOND } from '@postern/contract/agent-report'
+import type { AgentConfig } from '@postern/contract/agent/agent'
+import { type Beyond, MOST_REPORTED, NOTHING_BEYOND } from '@postern/contract/agent/agent-report'
 import { type Cidr, contains, findCidrs, formatCidr, mergeCidrs, parseCidr } from '@postern/net/cidr'
 import { isForPrivateUse, isSpecial, PRIVATE_USE } from '@postern/net/special'
 import * as z from 'zod/mini'
 import type { Wanted } from './wanted.ts'
 
-/** What this node lets a server make of it. A server that wants more gets the rest only. */
+/** What this node allows its server. If the server wants more, the rest still applies. */
 export const Policy = z.object({
-  /** The networks into which it may forward. */
+  /** The networks into which the node may forward. */
   gateway: z.array(z.string()),
-  /** May take all traffic of the node, not only that of the tunnel. */
+  /** Whether the server may take all traffic of the node, not only that of the tunnel. */
   allTraffic: z.boolean(),
-  /** May set the node's name servers. */
+  /** Whether the server may set the node's name servers. */
   dns: z.boolean(),
-  /** The tunnel's own networks, as they were when it connected; empty: not known yet. */
+  /** The tunnel's own networks, as they were when it connected; nothing is in it while they are not known. */
   tunnel: z.array(z.string()),
 })
 export type Policy = z.infer<typeof Policy>
@@ -23,7 +23,7 @@ export const PLAIN: Policy = { gateway: [], allTraffic: false, dns: false, tunne
 const EVERYTHING: readonly string[] = ['0.0.0.0/0', '::/0']
 
 /** The tunnel is a /16 and a /64, in which each node has an address. */
-export function tunnelOf({ addresses }: AgentConfig): string[] {
+export function tunnelOf({ addresses }: Pick<AgentConfig, 'addresses'>): string[] {
   const networks = addresses.flatMap((address) => {
     const [ip = ''] = address.split('/')
     return findCidrs([`${ip}/${ip.includes(':') ? 64 : 16}`])
@@ -31,7 +31,7 @@ export function tunnelOf({ addresses }: AgentConfig): string[] {
   return mergeCidrs(networks).map(formatCidr)
 }
 
-/** What a node that was connected before it had a policy keeps: what its server made of it so far. */
+/** The policy for a node from a release without policies: what its server has configured so far. */
 export function policyOf(config: AgentConfig): Policy {
   const networks = findCidrs((config.gateway ?? []).map(({ subnet }) => subnet))
   return {
@@ -42,7 +42,7 @@ export function policyOf(config: AgentConfig): Policy {
   }
 }
 
-/** The part of what a server wants that the policy allows, and what it leaves out. */
+/** The part of a server's configuration that the policy allows, and what it leaves out. */
 export interface Judged {
   wanted: Wanted
   /** In words, for the owner of this machine. */
@@ -61,7 +61,7 @@ export function applyPolicy(wanted: Wanted, policy: Policy): Judged {
     peer: { ...wanted.peer, allowedIps: allowTraffic(wanted.peer.allowedIps, policy, beyond) },
   }
   if (allowed.dns.length < wanted.dns.length)
-    beyond.push("The server wants to set this node's name servers. To let it: postern connect --dns")
+    beyond.push("The server wants to set this node's name servers. To allow that: postern connect --dns")
   const strange = wanted.addresses.filter((address) => !allowed.addresses.includes(address))
   if (strange.length > 0) beyond.push(outside(strange))
   return { wanted: allowed, beyond, leftOut: beyond.length > 0 ? leftOut(wanted, allowed) : NOTHING_BEYOND }
@@ -85,7 +85,7 @@ function leftOut(wanted: Wanted, allowed: Wanted): Beyond {
 }
 
 function isInTunnel(network: string, { tunnel }: Policy): boolean {
-  return tunnel.length === 0 || isInside(parseCidr(network), tunnel.map(parseCidr))
+  return isInside(parseCidr(network), tunnel.map(parseCidr))
 }
 
 const isInside = (inner: Cidr, networks: readonly Cidr[]) => networks.some((outer) => contains(outer, inner))
@@ -103,7 +103,7 @@ function allowGateway(wanted: Wanted['gateway'], policy: Policy, beyond: string[
   if (refused.length > 0) {
     const all = listed(mergeCidrs([...own, ...refused]))
     beyond.push(
-      `The server wants this node to forward to ${listed(refused)}. To let it: postern connect --gateway=${all}`,
+      `The server wants this node to forward to ${listed(refused)}. To allow that: postern connect --gateway=${all}`,
     )
   }
   return allowed.length > 0 ? allowed.map(formatCidr) : null
@@ -115,23 +115,25 @@ function split(networks: readonly Cidr[], isFirst: (network: Cidr) => boolean): 
 
 const listed = (networks: readonly Cidr[]) => networks.map(formatCidr).join(',')
 
+/** Narrower routes than those of the tunnel would lead the node's own networks away, which all traffic leaves local. */
 function allowTraffic(wanted: string[], policy: Policy, beyond: string[]): string[] {
-  if (policy.allTraffic) return wanted
-  const allowed = wanted.filter((network) => !EVERYTHING.includes(network) && isInTunnel(network, policy))
-  const strange = wanted.filter((network) => !EVERYTHING.includes(network) && !allowed.includes(network))
-  if (strange.length > 0) beyond.push(outside(strange))
-  if (allowed.length + strange.length === wanted.length) return allowed
-  beyond.push('The server wants all traffic of this node. To let it: postern connect --all-traffic')
-  return [...new Set([...allowed, ...policy.tunnel])]
+  const [all, networks] = split(wanted.map(parseCidr), (network) => EVERYTHING.includes(formatCidr(network)))
+  const [allowed, strange] = split(networks, (network) => isInTunnel(formatCidr(network), policy))
+  if (strange.length > 0) beyond.push(outside(strange.map(formatCidr)))
+  const own = allowed.map(formatCidr)
+  if (policy.allTraffic || all.length === 0) return [...all.map(formatCidr), ...own]
+  beyond.push('The server wants all traffic of this node. To allow that: postern connect --all-traffic')
+  return [...new Set([...own, ...policy.tunnel])]
 }
 
 const outside = (networks: readonly string[]) =>
   `The server wants ${networks.join(', ')} in the tunnel, which was not in it when this node connected. ` +
-  'To let it: postern connect'
+  'To allow that: postern connect'
 
 /**
- * What `--gateway` names: networks, `own` for the private ones that this machine is in, `private` for all private ones,
- * or `none`. @returns undefined for anything else
+ * Parses `--gateway`: networks, `own` for the private ones that this machine is in, `private` for all private ones,
+ * or `none`.
+ * @returns undefined for anything else
  */
 export function findGatewayNetworks(text: string, listOwn: () => readonly string[]): string[] | undefined {
   if (text === 'none') return []
@@ -143,7 +145,7 @@ export function findGatewayNetworks(text: string, listOwn: () => readonly string
   return mergeCidrs(networks).map(formatCidr)
 }
 
-/** An address alone is no network, as the tunnel's own. */
+/** A single address is no network, like that of the tunnel. */
 function isOwnNetwork(network: Cidr): boolean {
   return isForPrivateUse(network) && network.prefix < (network.base.family === 4 ? 32 : 128)
 }

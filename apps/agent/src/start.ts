@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { createExec } from '@postern/host/exec'
+import { createExec } from '@postern/host/processes/exec'
 import manifest from '../../../package.json' with { type: 'json' }
 import { runCli } from './cli/cli.ts'
 import { readEnvironment } from './config.ts'

@@ -1,5 +1,5 @@
 import { rm, rmdir } from 'node:fs/promises'
-import { AgentConfig } from '@postern/contract/agent'
+import { AgentConfig } from '@postern/contract/agent/agent'
 import { publicKey, wireGuardKey } from '@postern/contract/fields'
 import * as z from 'zod/mini'
 import type { AgentPaths } from './config.ts'
@@ -8,7 +8,7 @@ import { OUTCOMES } from './errors.ts'
 import { findJson, writePrivate } from './files.ts'
 import { Policy, policyOf } from './policy.ts'
 
-/** What connecting stores on the node: the server, its token, whom to trust, and the tunnel's key. */
+/** What connecting stores on the node: the server, its token, the roots to trust, and the tunnel's key. */
 export const Credentials = z.object({
   url: z.string(),
   token: z.string(),
@@ -17,15 +17,15 @@ export const Credentials = z.object({
   interface: z.string().check(z.regex(/^[a-z][a-z0-9-]{0,14}$/)),
   privateKey: wireGuardKey,
   publicKey,
-  /** What publishes this node's services beside people in the console: Docker's API, and a file. */
+  /** What publishes this node's services besides people in the console: Docker's API, and a file. */
   docker: z.optional(z.string()),
   publishFile: z.optional(z.string()),
-  /** What the server may make of this node. */
+  /** What this node allows its server. */
   policy: z.optional(Policy),
 })
 export type Credentials = z.infer<typeof Credentials>
 
-/** Those of an agent that knew no policy get the one by which it goes on as it is. */
+/** Credentials of an agent without a policy get one that keeps its present configuration. */
 export async function findCredentials(paths: AgentPaths): Promise<Credentials | undefined> {
   const found = await findJson(paths.credentials, Credentials)
   if (!found || found.policy) return found
@@ -49,14 +49,14 @@ export function writeLastGood(paths: AgentPaths, config: AgentConfig): Promise<v
 export async function removeCredentials(paths: AgentPaths): Promise<void> {
   await rm(paths.credentials, { force: true })
   await rm(paths.lastGood, { force: true })
-  // A directory with files of somebody else's stays, and so does a volume.
+  // A directory with other files stays, and so does a volume.
   await rmdir(paths.configDir).catch(() => undefined)
 }
 
 /**
  * `connecting`: just started. `online`: handshake and traffic. `no-handshake`: no answer over UDP. `no-traffic`:
- * handshakes, but the edge does not answer inside the tunnel. `disabled`: in the console. `refused`: the token is
- * no longer valid. `failed`: this machine or the server prevents it.
+ * handshakes, but the edge does not answer inside the tunnel. `disabled`: in the console. `refused`: the token is no
+ * longer valid. `failed`: because of this machine or the server.
  */
 export const AgentState = z.enum([
   'connecting',
@@ -69,21 +69,21 @@ export const AgentState = z.enum([
 ])
 export type AgentState = z.infer<typeof AgentState>
 
-/** What the daemon tells the other commands about itself. */
+/** The daemon's state for the other commands. */
 export const DaemonStatus = z.object({
   version: z.string(),
   state: AgentState,
-  /** How `connect` and `status` end because of it. */
+  /** The exit code that `connect` and `status` then have. */
   outcome: z.enum(OUTCOMES),
   /** Why it is not online, in words; null when it is. */
   problem: z.nullable(z.string()),
-  /** What does not work although the tunnel is up. */
+  /** Problems although the tunnel is up. */
   notes: z.array(z.string()),
   node: z.nullable(z.object({ id: z.number(), name: z.string() })),
   addresses: z.array(z.string()),
   edgeAddress: z.nullable(z.string()),
   serverReachable: z.boolean(),
-  /** What became of the services that this node's sources want published. */
+  /** The outcomes for the services that this node's sources want to publish. */
   published: z.optional(z.array(Published)),
 })
 export type DaemonStatus = z.infer<typeof DaemonStatus>

@@ -4,7 +4,7 @@ import {
   ProgramMissingError,
   type RunOptions,
   type RunResult,
-} from '@postern/host/exec'
+} from '@postern/host/processes/exec'
 import * as z from 'zod/mini'
 import { AgentError } from './errors.ts'
 import { parseJson } from './files.ts'
@@ -27,7 +27,10 @@ export async function runTool(
   )
 }
 
-/** Runs a tool that a machine may lack; one that takes too long has failed. @returns undefined when it is missing */
+/**
+ * Runs a tool that the machine may lack; a timeout counts as failure.
+ * @returns undefined when it is missing
+ */
 export async function tryTool(
   exec: Exec,
   tool: string,
@@ -43,7 +46,10 @@ export async function tryTool(
   }
 }
 
-/** Runs `ip`. @throws AgentError with what it said. */
+/**
+ * Runs `ip`.
+ * @throws AgentError with its message
+ */
 export async function ip(exec: Exec, ...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await runTool(exec, 'ip', args)
   if (code === 0) return stdout

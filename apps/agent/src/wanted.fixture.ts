@@ -1,8 +1,8 @@
-import type { AgentConfig } from '@postern/contract/agent'
+import type { AgentConfig } from '@postern/contract/agent/agent'
 
 const KEY = 'YAnz5TF+lXXJte14tji3zlMNq+hd2rYUIgJBgB3fBmk='
 
-/** What a server may send, some of it on purpose not in canonical form. */
+/** A server's configuration. Some of its addresses are deliberately not in canonical form. */
 export const config: AgentConfig = {
   node: { id: 2, name: 'office', enabled: true },
   addresses: ['10.64.0.2/16', 'FD64::0002/64'],
@@ -21,4 +21,5 @@ export const config: AgentConfig = {
     keepaliveSeconds: 0,
   },
   edgeAddress: '10.64.0.1',
+  targets: { tcp: [], udp: [] },
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { AgentError } from './errors.ts'
 import { isInForce, renderWireGuard } from './tunnel/wireguard.ts'
 import { config } from './wanted.fixture.ts'
-import { parseEndpoint, parseWanted } from './wanted.ts'
+import { parseEndpoint, parseFirstWanted, parseWanted } from './wanted.ts'
 
 const KEY = config.peer.publicKey
 
@@ -35,14 +35,14 @@ test('endpoints', () => {
     expect(() => parseEndpoint(bad), bad).toThrow(AgentError)
 })
 
-/** Texts that would mean something in a WireGuard file, in nft or on a terminal. */
+/** Texts with a meaning in a WireGuard file, in nft or on a terminal. */
 const hostile = fc.oneof(
   fc.string(),
   fc.string({ unit: fc.constantFrom('\n', ';', '{', '}', '"', '$', '1', '.', ':', '/', 'a', '\u001b') }),
   fc.constantFrom('10.0.0.1\nPostUp = id', '10.0.0.0/8; flush ruleset', '10.0.0.0/8 }', '::1%eth0'),
 )
 
-test('no text from the server gets into a file except in a closed form', () => {
+test('no text from the server gets into a file unless its form is checked', () => {
   const at = <T extends object>(object: T, key: keyof T, value: unknown): T => ({ ...object, [key]: value })
   fc.assert(
     fc.property(hostile, fc.integer({ min: 0, max: 7 }), (text, place) => {
@@ -73,20 +73,28 @@ test('no text from the server gets into a file except in a closed form', () => {
   )
 })
 
-test('targets are ports, in order and once; a server that does not say closes nothing', () => {
+test('targets are ports, in order without duplicates', () => {
   const targets = { tcp: [8080, 80, 8080], udp: [53] }
   expect(parseWanted({ ...config, targets }).targets).toEqual({ tcp: [80, 8080], udp: [53] })
-  expect(parseWanted(config).targets).toBeUndefined()
   for (const bad of [0, 65_536, 1.5, Number.NaN])
     expect(() => parseWanted({ ...config, targets: { tcp: [bad], udp: [] } })).toThrow('unusable targets')
 })
 
-test('the name of a node cannot steer a terminal', () => {
+test.each([
+  [[]],
+  [['fd64::2/64']],
+  [['10.64.0.2/16', '8.8.8.8/32']],
+  [['10.64.0.2/16', 'fd64::2/64', '2600::/12']],
+])('no node is connected with the addresses %j, since what the tunnel is comes from them', (addresses) => {
+  expect(() => parseFirstWanted({ ...config, addresses })).toThrow('unusable addresses')
+})
+
+test('the name of a node cannot control a terminal', () => {
   const { node } = parseWanted({ ...config, node: { id: 1, name: 'a\u001b[2Jb\u202e', enabled: true } })
   expect(node.name).toBe('a [2Jb ')
 })
 
-test('in force means key, peer, networks and keepalive', () => {
+test('the state covers key, peer, networks and keepalive', () => {
   const wanted = parseWanted(config)
   const peer = {
     publicKey: KEY,

@@ -1,4 +1,4 @@
-import type { AgentConfig } from '@postern/contract/agent'
+import type { AgentConfig } from '@postern/contract/agent/agent'
 import { findCidr, formatCidr, mergeCidrs } from '@postern/net/cidr'
 import { isHostname } from '@postern/net/hostname'
 import { findIp, formatIp, isIp } from '@postern/net/ip'
@@ -7,8 +7,8 @@ import { AgentError } from './errors.ts'
 import { printable } from './io.ts'
 
 /**
- * The configuration in closed types. Every text is the canonical form of an address, a network, a key or a host name,
- * so nothing that the server sends can mean anything else to a program or in a file.
+ * The configuration in strict types. Every text is the canonical form of an address, a network, a key or a host name,
+ * so that nothing from the server can mean anything else to a program or in a file.
  */
 export interface Wanted {
   node: { id: number; name: string; enabled: boolean }
@@ -26,7 +26,7 @@ export interface Wanted {
     keepaliveSeconds: number
   }
   edgeAddress: string
-  /** The ports of this node that the edge may reach, each once; undefined: the server does not say. */
+  /** The ports of this node that the edge may reach, each once. */
   targets: AgentConfig['targets']
 }
 
@@ -48,11 +48,19 @@ export function parseWanted(config: AgentConfig): Wanted {
       keepaliveSeconds: keepalive,
     },
     edgeAddress: parseAddress(config.edgeAddress, 'edgeAddress'),
-    targets: config.targets && {
-      tcp: parsePorts(config.targets.tcp),
-      udp: parsePorts(config.targets.udp),
-    },
+    targets: { tcp: parsePorts(config.targets.tcp), udp: parsePorts(config.targets.udp) },
   }
+}
+
+/**
+ * The configuration with which a node connects: its addresses, one of each family, say which networks are the tunnel's
+ * from then on. @throws AgentError
+ */
+export function parseFirstWanted(config: AgentConfig): Wanted {
+  const wanted = parseWanted(config)
+  const ofFamily6 = wanted.addresses.filter((address) => address.includes(':')).length
+  if (ofFamily6 > 1 || wanted.addresses.length - ofFamily6 !== 1) throw unusable('addresses')
+  return wanted
 }
 
 /** `host:port`, with brackets around an IPv6 address. */

@@ -1,4 +1,4 @@
-import { createExec } from '@postern/host/exec'
+import { createExec } from '@postern/host/processes/exec'
 import { addNamespace, beginLab, connect, type Namespace } from '@postern/testkit/lab/namespace'
 import { until } from '@postern/testkit/until'
 import { createServices } from '../src/tunnel/services.ts'
@@ -10,7 +10,7 @@ export const TUNNEL = 'tun-x'
 export const PUBLISHED = { tcp: [8001, 8002, 8003, 8004, 8006], udp: [8001, 8004] }
 export type Proto = 'tcp' | 'udp'
 
-/** argv that makes a program run as a user like many. */
+/** The argv that runs a program as an ordinary user. */
 export const USER = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--']
 
 /**
@@ -67,7 +67,7 @@ async function layWires() {
   await node.must('ip', 'addr', 'add', '10.64.0.2/24', 'dev', TUNNEL)
   await edge.must('ip', 'addr', 'add', 'fd64::1/64', 'dev', 'tun0', 'nodad')
   await node.must('ip', 'addr', 'add', 'fd64::2/64', 'dev', TUNNEL, 'nodad')
-  // A tunnel asks nobody who has an address.
+  // A tunnel has no neighbour discovery.
   await introduce(edge, 'tun0', 'fd64::2', node, TUNNEL)
   await introduce(node, TUNNEL, 'fd64::1', edge, 'tun0')
   await node.must('ip', 'addr', 'add', '192.168.7.1/24', 'dev', 'lan0')
@@ -101,7 +101,7 @@ export function wanting(targets: Wanted['targets'], changes: Partial<Wanted> = {
   }
 }
 
-/** What a visitor gets: a word and the address that the program sees, or why there is nothing. */
+/** A visitor's result: a word and the address that the program sees, or the error. */
 export async function ask(from: Namespace, proto: Proto, host: string, port: number): Promise<string> {
   return (await from.must(process.execPath, WORD, 'ask', proto, host, String(port))).trim()
 }

@@ -3,7 +3,7 @@ import type { ConsoleContext } from './api/context.ts'
 import { createSession } from './stores/session.ts'
 import { toast } from './ui/feedback/Toasts.tsx'
 
-/** The session of this browser, and the door to its server. */
+/** The session of this browser, and the client of its server. */
 export function connect(): ConsoleContext {
   const session = createSession({
     cookies: document,

@@ -2,13 +2,13 @@ import './styles/index.css'
 import { connect } from './connect.ts'
 import { urls } from './util/urls.ts'
 
-/** The sign-in page is a document of its own: it waits for nothing that only the pages behind it need. */
+/** The sign-in page is a document of its own, so that it does not wait for what only the other pages need. */
 async function start(root: HTMLElement): Promise<void> {
   const { mount } =
     location.pathname === urls.login()
       ? await import('./mount-login.tsx')
       : await import('./mount-console.tsx')
-  mount(root, connect())
+  await mount(root, connect())
 }
 
 const root = document.querySelector<HTMLElement>('#root')

@@ -1,17 +1,7 @@
 import { matchRoutes } from 'react-router'
 import { expect, test } from 'vitest'
-import { routesFor } from './routes.tsx'
-import { createSession, type SessionHost } from './stores/session.ts'
+import { type PageRoute, routes } from './routes.tsx'
 import { routePaths, urls } from './util/urls.ts'
-
-const host: SessionHost = {
-  cookies: { cookie: '' },
-  storage: { getItem: () => null, setItem: () => undefined, removeItem: () => undefined },
-  location: { protocol: 'https:', pathname: '/', search: '' },
-  now: () => 0,
-  makeKey: () => '',
-}
-const routes = routesFor(createSession(host))
 
 const examples = {
   home: urls.home(),
@@ -21,14 +11,22 @@ const examples = {
   nodes: urls.nodes(),
   node: urls.node(7),
   attention: urls.attention(),
+  why: urls.why('https://app.example.com/'),
+  services: urls.services(),
   serviceLogs: urls.serviceLogs({ nodeId: 7, type: 'http', id: 3 }),
+  serviceTraffic: urls.serviceTraffic({ nodeId: 7, type: 'http', id: 3 }, 0),
+  settings: urls.settings(),
+  alerts: urls.alerts(),
+  alertHistory: urls.alertHistory(),
+  alertChannels: urls.alertChannels(),
+  alertRules: urls.alertRules(),
+  requests: urls.requests({ path: '/a', status: undefined }),
 } satisfies Record<keyof typeof routePaths, string>
 
 test.each(Object.entries(examples))('%s opens its own route with a page behind it', async (name, url) => {
-  const match = matchRoutes(routes, url)?.at(-1)
+  const match = matchRoutes<PageRoute>(routes, url)?.at(-1)
   expect(match?.route.path).toBe(routePaths[name as keyof typeof routePaths])
-  const { lazy } = match?.route ?? {}
-  const page = typeof lazy === 'object' ? await lazy.Component?.() : undefined
+  const page = await match?.route.handle?.()
   expect(page).toBeTypeOf('function')
 })
 

@@ -1,61 +1,64 @@
-import { type LoaderFunctionArgs, type RouteObject, redirectDocument } from 'react-router'
-import { NotFoundPage, PageFailure, RouteError } from './components/ErrorPages.tsx'
+import { type ReactNode, Suspense } from 'react'
+import type { RouteObject } from 'react-router'
+import { NotFoundPage, PageBoundary } from './components/ErrorPages.tsx'
+import { type LoadPage, pageOf } from './components/page-of.tsx'
+import { SignedIn } from './components/SignedIn.tsx'
 import { SessionFrame } from './pages/layout/Layout.tsx'
 import { NodesPage } from './pages/nodes/NodesPage.tsx'
-import type { Session } from './stores/session.ts'
-import { routePaths, urls } from './util/urls.ts'
+import { routePaths } from './util/urls.ts'
 
-const NodePage = async () => (await import('./pages/nodes/NodePage.tsx')).NodePage
-const DomainsPage = async () => (await import('./pages/domains/DomainsPage.tsx')).DomainsPage
-const TestSignInPage = async () => (await import('./pages/domains/TestSignInPage.tsx')).TestSignInPage
-const DomainLogsPage = async () => (await import('./pages/logs/LogsPages.tsx')).DomainLogsPage
-const ServiceLogsPage = async () => (await import('./pages/logs/LogsPages.tsx')).ServiceLogsPage
-const AttentionPage = async () => (await import('./pages/attention/AttentionPage.tsx')).AttentionPage
-const HomePage = async () => (await import('./pages/home/HomePage.tsx')).HomePage
-
-/** Nothing: the page's own skeleton appears almost at once. */
-const Blank = () => null
-
-/** What the router itself makes of a page that cannot be loaded is nothing at all. */
-function tellFailure(error: unknown) {
-  console.error('The page could not be loaded', error)
-  return PageFailure
+/** Every page, loaded when it is first opened; only the nodes, which most visits need, come with the frame. */
+const PAGES: Record<keyof typeof routePaths, LoadPage> = {
+  home: async () => (await import('./pages/home/HomePage.tsx')).HomePage,
+  nodes: async () => NodesPage,
+  attention: async () => (await import('./pages/attention/AttentionPage.tsx')).AttentionPage,
+  services: async () => (await import('./pages/services/ServicesPage.tsx')).ServicesPage,
+  requests: async () => (await import('./pages/requests/RequestsPage.tsx')).RequestsPage,
+  node: async () => (await import('./pages/nodes/NodePage.tsx')).NodePage,
+  why: async () => (await import('./pages/why/WhyArrival.tsx')).WhyArrival,
+  domains: async () => (await import('./pages/domains/DomainsPage.tsx')).DomainsPage,
+  testSignIn: async () => (await import('./pages/domains/TestSignInPage.tsx')).TestSignInPage,
+  domainLogs: async () => (await import('./pages/logs/LogsPages.tsx')).DomainLogsPage,
+  serviceLogs: async () => (await import('./pages/logs/LogsPages.tsx')).ServiceLogsPage,
+  serviceTraffic: async () => (await import('./pages/traffic/ServiceTrafficPage.tsx')).ServiceTrafficPage,
+  settings: async () => (await import('./pages/settings/SettingsPage.tsx')).SettingsPage,
+  alerts: async () => (await import('./pages/alerts/AlertsPage.tsx')).AlertsPage,
+  alertHistory: async () => (await import('./pages/alerts/AlertHistoryPage.tsx')).AlertHistoryPage,
+  alertChannels: async () => (await import('./pages/alerts/AlertChannelsPage.tsx')).AlertChannelsPage,
+  alertRules: async () => (await import('./pages/alerts/AlertRulesPage.tsx')).AlertRulesPage,
 }
 
-/** Every page, loaded when it is first opened; the nodes, which most visits are about, come with the frame. */
-export function routesFor(session: Session): RouteObject[] {
-  const signedIn = ({ request }: LoaderFunctionArgs) => {
-    if (session.token() !== null) return null
-    const { pathname, search } = new URL(request.url)
-    session.remember(pathname + search)
-    return redirectDocument(urls.login())
+export type PageRoute = RouteObject & { handle?: LoadPage }
+
+const isPage = (name: string): name is keyof typeof PAGES => Object.hasOwn(PAGES, name)
+
+/** The router's table; the `handle` of a page loads it. */
+export const routes: PageRoute[] = [
+  {
+    element: inBoundary(
+      // Nothing: the page's own skeleton appears almost at once.
+      <Suspense>
+        <SessionFrame />
+      </Suspense>,
+    ),
+    children: [
+      ...Object.keys(routePaths).filter(isPage).map(routeOf),
+      { path: '*', element: <NotFoundPage /> },
+    ],
+  },
+]
+
+function routeOf(name: keyof typeof PAGES): PageRoute {
+  const { Page, load } = pageOf(PAGES[name])
+  const page = inBoundary(<Page />)
+  // A person who comes by a link may have to sign in first, and that page reads where they came from before.
+  return {
+    path: routePaths[name],
+    handle: load,
+    element: name === 'why' ? page : <SignedIn>{page}</SignedIn>,
   }
-  const page = (path: string, Component: () => Promise<() => React.ReactNode>): RouteObject => ({
-    path,
-    loader: signedIn,
-    lazy: { Component: () => Component().catch(tellFailure) },
-    ErrorBoundary: RouteError,
-  })
-  return [
-    {
-      HydrateFallback: Blank,
-      ErrorBoundary: RouteError,
-      children: [
-        {
-          Component: SessionFrame,
-          children: [
-            page(routePaths.home, HomePage),
-            page(routePaths.nodes, async () => NodesPage),
-            page(routePaths.attention, AttentionPage),
-            page(routePaths.node, NodePage),
-            page(routePaths.domains, DomainsPage),
-            page(routePaths.testSignIn, TestSignInPage),
-            page(routePaths.domainLogs, DomainLogsPage),
-            page(routePaths.serviceLogs, ServiceLogsPage),
-            { path: '*', Component: NotFoundPage },
-          ],
-        },
-      ],
-    },
-  ]
+}
+
+function inBoundary(page: ReactNode) {
+  return <PageBoundary>{page}</PageBoundary>
 }

@@ -1,11 +1,11 @@
 import { existsSync, statSync } from 'node:fs'
-import type { Exec } from '@postern/host/exec'
+import type { Exec } from '@postern/host/processes/exec'
 import { until } from '@postern/testkit/until'
 import { describe, expect, test } from 'vitest'
 import { makeCertificate, makePeer, makeRoute, makeState } from '../test/factories.ts'
 import { pathsIn } from '../test/start-edge.ts'
 import { reported, useEdge } from '../test/use-edge.ts'
-import { createLastGood } from './last-good.ts'
+import { createLastGood } from './state/last-good.ts'
 
 const peer = makePeer(1)
 const state = makeState({ peers: [peer], routes: [makeRoute(1)], certificates: [makeCertificate(0)] })
@@ -13,7 +13,7 @@ const at = useEdge(state)
 const { serve, start } = at
 
 describe('the edge', () => {
-  test('says hello, applies the state and reports it; then asks for changes only', async () => {
+  test('connects, applies the state and reports it; then asks only for changes', async () => {
     const fake = await serve()
     const { haproxy, ready } = await start()
     expect(await ready).toEqual({
@@ -39,8 +39,8 @@ describe('the edge', () => {
     const file = pathsIn(at.lab).lastGood
     const before = await until('the saved state', () => existsSync(file) && statSync(file))
     const asked = fake.fetches.length
-    // Every few seconds it looks at everything again, and it has applied before it asks once more.
-    await until('two looks at everything', () => fake.fetches.length >= asked + 2)
+    // Every few seconds it checks everything again, and it has applied before it asks once more.
+    await until('two full checks', () => fake.fetches.length >= asked + 2)
     expect(statSync(file)).toMatchObject({ ino: before.ino, mtimeMs: before.mtimeMs })
     fake.state = { ...fake.state, revision: 8 }
     fake.hint({ type: 'changed', revision: 8 })
@@ -60,15 +60,15 @@ describe('the edge', () => {
       const asked = fake.fetches.length
       await until('looks at everything', () => fake.fetches.length >= asked + count)
     }
-    // The first looks start the programs that watch, and look again when those listen.
+    // The first checks start the programs that watch, and are repeated when those listen.
     await looks(3)
     const before = programs.length
     await looks(3)
-    // Two would be one look that something on this machine asked for.
+    // Two would be one check that something on this machine triggered.
     expect(programs.length - before).toBeLessThanOrEqual(2)
   })
 
-  test('of 200 hints in a burst the newest is in force, and the next one follows', async () => {
+  test('after a burst of 200 hints the newest revision is in force, and the next one follows', async () => {
     const fake = await serve()
     const { haproxy } = await start()
     await reported(fake, 'the first report', (each) => each.applied === 7)
@@ -94,7 +94,7 @@ describe('the edge', () => {
     await reported(fake, 'one more', (each) => each.applied === 300)
   })
 
-  test('works from the last good state while the server is away, and follows it when it is back', async () => {
+  test('works from the last-good state while the server is down, and follows it when it is back', async () => {
     const first = await serve()
     const before = await start()
     await reported(first, 'the first report', (each) => each.applied === 7)
@@ -115,7 +115,7 @@ describe('the edge', () => {
     expect(after.haproxy.applied.at(-1)?.wanted.routes).toEqual([])
   })
 
-  test('without any state it touches nothing, and begins when the server is there', async () => {
+  test('without any state it touches nothing, and begins when the server is up', async () => {
     const { ready, haproxy } = await start()
     expect(await at.lab.must('nft', 'list', 'tables')).toBe('')
     expect(haproxy.applied).toEqual([])
@@ -124,7 +124,7 @@ describe('the edge', () => {
     await reported(fake, 'the report', (each) => each.applied === 7)
   })
 
-  test('without any state, an answer that is none is the first report', async () => {
+  test('without any state, the first report is about an unusable answer', async () => {
     const fake = await serve()
     fake.answerWith = { revision: 8 }
     const { ready } = await start()
@@ -137,7 +137,7 @@ describe('the edge', () => {
     await reported(fake, 'the recovery', (each) => each.applied === 7 && each.problems.length === 0)
   })
 
-  test('says everything again after a lost connection', async () => {
+  test('sends everything again after a lost connection', async () => {
     const fake = await serve()
     await start()
     await reported(fake, 'the first report', (each) => each.applied === 7)
@@ -158,7 +158,7 @@ describe('the edge', () => {
     await until('the address', async () => (await at.lab.must('ip', 'addr')).includes('10.64.0.1/24'))
   })
 
-  test('a server whose answer does not fit is asked for the whole state', async () => {
+  test('after an answer that does not fit, it asks for the whole state', async () => {
     const fake = await serve()
     await start()
     await reported(fake, 'the first report', (each) => each.applied === 7)
@@ -174,7 +174,7 @@ describe('the edge', () => {
     await reported(fake, 'the right state', (each) => each.applied === 8)
   })
 
-  test('an answer that is no state is said to the server, and the last good one stays', async () => {
+  test('an unusable answer is reported to the server, and the last-good state stays', async () => {
     const fake = await serve()
     const { haproxy } = await start()
     await reported(fake, 'the first report', (each) => each.applied === 7)

@@ -1,27 +1,35 @@
-import type { DataPlane } from '@postern/contract/edge'
-import { ownPortsOf } from '@postern/contract/settings'
-import type { Exec } from '@postern/host/exec'
+import type { DataPlane } from '@postern/contract/edge/edge'
+import { ownPortsOf } from '@postern/contract/settings/settings'
+import { observeFullest } from '@postern/host/disk'
+import type { Exec } from '@postern/host/processes/exec'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import { createCounter } from './counts/counter.ts'
 import type { HaproxyCounts } from './drivers/haproxy/driver.ts'
+import type { HaproxyLookup } from './drivers/haproxy/runtime/lookup.ts'
 import { createKernelWatch } from './drivers/kernel-watch.ts'
 import { createNftables } from './drivers/nftables/driver.ts'
 import { createWireGuard } from './drivers/tunnel/driver.ts'
 import type { HaproxyPart } from './haproxy-loop.ts'
 import { createKeptNames } from './kept-names.ts'
+import { keptRequestsOf } from './kept-requests.ts'
+import { createServerLink } from './link/server-link.ts'
 import { Loop } from './loop.ts'
 import { observeMachine } from './machine.ts'
 import { createLookups, createNames, type Lookups } from './names.ts'
 import { createHangWatch } from './observe/hang-watch.ts'
 import { createObservers, type ObservedHaproxy } from './observe/observers.ts'
-import { createServerLink } from './server-link.ts'
+import { readUpdates, UPDATE_PLACES, type UpdatePlaces } from './observe/updates.ts'
+import { createRequests } from './requests/requests.ts'
+import type { Journal } from './state/journal.ts'
 import { createTargetFinder } from './targets.ts'
+import { createTracer } from './trace/tracer.ts'
 
-/** What the edge asks of HAProxy's driver beyond making it equal to what is wanted. */
+/** What the edge needs of HAProxy's driver besides applying the wanted state. */
 export interface EdgeHaproxy extends HaproxyPart, ObservedHaproxy {
   counts: HaproxyCounts
-  /** Stops listening for log lines; HAProxy goes on. */
+  lookup: HaproxyLookup
+  /** Stops listening for log lines; HAProxy keeps running. */
   close(): Promise<void>
 }
 
@@ -29,27 +37,33 @@ export interface EdgeOptions extends Config {
   exec: Exec
   version: string
   log: Logger
+  /** What the log is told to, beside its own place. */
+  journal?: Journal
   /** ms since the epoch. */
   now: () => number
   random: () => number
-  resolvConf: string
+  resolvConfs: readonly string[]
   lookups?: Lookups
-  /** TCP ports of the edge itself, which no service may lead to. */
+  /** TCP ports of the edge itself, to which no service may lead. */
   edgePorts: () => readonly number[]
   haproxy: EdgeHaproxy
-  /** Called once, when the data plane was made or cannot be made for now. */
+  /** The user of HAProxy, if it is another than root. */
+  proxyUid?: number | undefined
+  /** Where security updates of the machine are noted, if not in the usual places. */
+  updatePlaces?: UpdatePlaces
+  /** Called once, when the data plane works or cannot be made for now. */
   onReady(dataPlane: DataPlane | null): void
 }
 
 export interface Edge {
   start(): Promise<void>
-  /** Looks now, and not only each minute, what services carry. */
+  /** Counts the traffic of services now, not only each minute. */
   count(): Promise<void>
-  /** Ends everything of this process and nothing of the data plane. */
+  /** Ends all of this process and nothing of the data plane. */
   close(): Promise<void>
 }
 
-/** Everything that is alive, built in order; `close` ends it in reverse. */
+/** Builds all long-lived parts in order; `close` ends them in reverse. */
 export function createEdge(options: EdgeOptions): Edge {
   const { settings, paths, exec, haproxy, log, now, random } = options
   const tunnel = { exec, interface: settings.POSTERN_TUNNEL_INTERFACE }
@@ -64,16 +78,45 @@ export function createEdge(options: EdgeOptions): Edge {
     onHint(hint) {
       if (hint.type === 'changed') loop.hint(hint.revision)
       else if (hint.type === 'watch') observers.watch(hint.services)
-      else counter.onStored(hint.ledger, hint.seq)
+      else if (hint.type === 'trace') tracer.trace(hint)
+      else if (hint.type === 'counted') counter.onStored(hint.ledger, hint.seq)
+      else if (hint.type === 'search') requests.search(hint)
+      else requests.forget(hint.ask)
     },
     onReconnect: () => {
-      // What is not checked yet, before the report that has it in force.
+      // Unchecked backends first, before the report that their routes are in force.
       observers.onReconnect()
       loop.onReconnect()
       counter.onReconnect()
     },
   })
-  const observers = createObservers({ ...tunnel, haproxy, now, random, log, send: link.send })
+  const requests = createRequests({
+    settings,
+    kept: keptRequestsOf(options, undefined),
+    directory: paths.requestsDir,
+    now,
+    log,
+    exec,
+    send: link.send,
+    onProblem: () => loop.tell(),
+  })
+  const observers = createObservers({
+    ...tunnel,
+    haproxy,
+    look: async () => ({
+      disk: await observeFullest([paths.edgeDir, paths.requestsDir]),
+      updates: readUpdates(options.updatePlaces ?? UPDATE_PLACES),
+    }),
+    now,
+    random,
+    log,
+    send: link.send,
+    onEnded: (request) => {
+      requests.keep(request)
+      counter.note(request)
+    },
+    onLost: requests.noteLost,
+  })
   const names = createNames({
     lookups: options.lookups ?? createLookups(),
     now,
@@ -87,6 +130,7 @@ export function createEdge(options: EdgeOptions): Edge {
   const nftables = createNftables({
     ...tunnel,
     httpsPort: settings.POSTERN_HTTPS_PORT,
+    proxyUid: options.proxyUid,
     portRange: settings.POSTERN_PORT_RANGE,
     ownPorts: ownPortsOf(settings),
   })
@@ -105,8 +149,18 @@ export function createEdge(options: EdgeOptions): Edge {
     onProblem: () => loop.tell(),
   })
   haproxy.counts.onLast(counter.countLast)
+  const tracer = createTracer({
+    ...tunnel,
+    settings,
+    haproxy,
+    heldUdpPorts: () => nftables.facts().held,
+    wall: () => loop.wall(),
+    send: link.send,
+    log,
+  })
   const loop = new Loop({
     settings,
+    logsQueries: (said) => keptRequestsOf(options, said).hasQueries,
     haproxy,
     names,
     targets: createTargetFinder(names),
@@ -118,33 +172,45 @@ export function createEdge(options: EdgeOptions): Edge {
       dir: paths.wireguardDir,
       listenPort: settings.POSTERN_TUNNEL_PORT,
       gatewayNetworks: settings.POSTERN_GATEWAY_NETWORKS,
-      resolvConf: options.resolvConf,
+      resolvConfs: options.resolvConfs,
     }),
     nftables,
     hasKernelChanged: kernel.takeChanges,
     lastGoodFile: paths.lastGood,
     observeMachine: () => observeMachine(settings, options.edgePorts()),
-    observerProblems: () => [...hangs.problems(), ...observers.problems()],
+    observerProblems: () => [...hangs.problems(), ...observers.problems(), ...requests.problems()],
     fetchState: (known) => link.fetchState(known),
     report: (report) => link.send({ type: 'report', report }),
-    onState: (state) => observers.setPeers(state.peers),
-    onRoutes: observers.setRoutes,
+    onState: (state) => {
+      observers.setPeers(state.peers)
+      requests.setKept(keptRequestsOf(options, state.settings.requests))
+      tracer.setState(state)
+    },
+    onRoutes: (routes) => {
+      observers.setRoutes(routes)
+      requests.setRoutes(routes)
+      tracer.setRoutes(routes)
+    },
     onReady: options.onReady,
   })
   return {
     async start() {
       await counter.start()
+      await requests.start()
       names.begin(await keptNames.find())
       await loop.start()
       observers.start()
       hangs.start()
       link.start()
+      options.journal?.start(link.send)
     },
     count: counter.count,
     async close() {
+      options.journal?.close()
       hangs.close()
       await loop.close()
       await observers.close()
+      await requests.close()
       await counter.close()
       kernel.close()
       names.close()

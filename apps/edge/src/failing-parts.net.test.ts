@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
-import type { Route } from '@postern/contract/desired-state'
-import { type Exec, ProgramMissingError } from '@postern/host/exec'
+import type { Route } from '@postern/contract/edge/desired-state'
+import { type Exec, ProgramMissingError } from '@postern/host/processes/exec'
 import { until } from '@postern/testkit/until'
 import { describe, expect, test } from 'vitest'
 import { makeCertificate, makePeer, makeRoute, makeState } from '../test/factories.ts'
@@ -16,7 +16,7 @@ describe('a part that fails', () => {
   test.each<[string, (args: readonly string[]) => boolean]>([
     ['is not there', () => true],
     ['takes no table', (args) => args[0] === '-f'],
-  ])('nftables %s: said, and nobody is let into the tunnel until it is', async (_, isHit) => {
+  ])('nftables %s: this is reported, and no node is let into the tunnel until it works', async (_, isHit) => {
     const fake = await serve()
     let isBroken = true
     const nft = (program: string, args: readonly string[]) => isBroken && program === 'nft' && isHit(args)
@@ -25,7 +25,7 @@ describe('a part that fails', () => {
     expect(report.dataPlane.nftables).toEqual({ state: 'missing', detail: 'nft is not installed' })
     expect(report.dataPlane.wireguard).toEqual({
       state: 'missing',
-      detail: 'No node is let in as long as the firewall does not keep nodes from this machine.',
+      detail: 'No node is let in until the firewall keeps nodes from this machine.',
     })
     expect(report.problems).toContainEqual({
       scope: { kind: 'edge' },
@@ -105,13 +105,13 @@ describe('a part that fails', () => {
     const { haproxy } = await start()
     const report = await reported(fake, 'the report', (each) => each.applied === 7)
     expect(report.problems).toEqual([
-      { scope: { kind: 'service', id: 5 }, message: '127.0.0.1 is Postern itself on this port.' },
+      { scope: { kind: 'service', id: 5 }, message: '127.0.0.1 is used by Postern itself on this port.' },
     ])
     const addresses = haproxy.applied.at(-1)?.wanted.routes.map((route) => route.address)
     expect(addresses).toEqual([null, ...good.map(() => '10.64.0.2')])
   })
 
-  test('one row of the server that is not what it should be beside others that are', async () => {
+  test('one bad row from the server beside good ones', async () => {
     const fake = await serve()
     const good = { peers: [peer], routes: [makeRoute(1), makeRoute(2)] }
     const certificates = [makeCertificate(0), makeCertificate(3)]
@@ -145,7 +145,7 @@ describe('a part that fails', () => {
   })
 })
 
-test('an ip that hangs delays neither HAProxy nor what it knows, and counts when it answers', async () => {
+test('an ip that hangs delays neither HAProxy nor its routes, and its answer counts in the end', async () => {
   const fake = await serve()
   const [OFFICE, ATTIC] = ['192.168.7.0/24', '192.168.8.0/24']
   const behind = (id: number, subnet: string, port = 80) => {

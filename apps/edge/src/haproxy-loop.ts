@@ -1,16 +1,15 @@
-import type { Challenge, EdgeCertificate, TunnelSettings } from '@postern/contract/desired-state'
-import type { PartState, Problem } from '@postern/contract/edge'
+import type { Challenge, EdgeCertificate, TunnelSettings } from '@postern/contract/edge/desired-state'
+import type { PartState, Problem } from '@postern/contract/edge/edge'
 import { rowsOf } from '@postern/contract/sections'
-import { messageOf } from '@postern/host/errors'
 import { createSingleFlight } from '@postern/host/tasks'
 import type { SignInSections } from '@postern/render/haproxy/maps/sign-in'
 import type { RouteSections } from '@postern/render/resolved-route'
 import type { Logger } from 'pino'
-import { applyPart, logPart, type PartResult } from './drivers/part.ts'
-import type { HeldState } from './held-state.ts'
-import type { Wanted } from './wanted.ts'
+import { applyPart, logPart, type PartResult, wordsOf } from './drivers/part.ts'
+import type { HeldState } from './state/held-state.ts'
+import type { Wanted } from './state/wanted.ts'
 
-/** What the loop asks of HAProxy's driver. */
+/** What the loop needs of HAProxy's driver. */
 export interface HaproxyPart {
   apply(wanted: {
     routes: RouteSections
@@ -18,12 +17,13 @@ export interface HaproxyPart {
     certificates: readonly EdgeCertificate[]
     challenges: readonly Challenge[]
     settings: TunnelSettings
+    logQuery: boolean
     isQuick: boolean
   }): Promise<Problem[]>
-  /** The last apply left something for the next one, which should follow at once. */
+  /** The last apply left some work for the next one, which should follow at once. */
   needsAnotherApply(): boolean
   heldPorts(): number[]
-  /** As the last apply or check left it. */
+  /** The state after the last apply or check. */
   state(): PartState
   check(): Promise<PartState>
 }
@@ -31,33 +31,35 @@ export interface HaproxyPart {
 export interface HaproxyLoopOptions {
   haproxy: HaproxyPart
   log: Logger
-  /** What is to be made now; undefined before the first state. */
+  /** Whether the log has the queries of requests. @param said what the server says of requests */
+  logsQueries(said: TunnelSettings['requests']): boolean
+  /** The wanted state now; undefined before the first one. */
   wanted(): Wanted | undefined
-  /** The routes that HAProxy uses from now on. */
+  /** Called with the routes that HAProxy uses from now on. */
   onRoutes(routes: RouteSections): void
   /** An apply has ended. @param isFull it compared everything */
   onApplied(state: HeldState, isFull: boolean): void
-  /** A check found HAProxy otherwise than it was left. */
+  /** A check found HAProxy in another state than it was left in. */
   onDrift(): void
 }
 
 export interface HaproxyOutcome extends PartResult {
-  /** It keeps serving what it has, and only what is new waits. */
+  /** It keeps serving, and only changes wait. */
   isDiskFull?: boolean
 }
 
-/** Makes HAProxy as wanted, one apply at a time, whatever tunnel and firewall wait for. */
+/** Applies the wanted state to HAProxy, one apply at a time, independently of tunnel and firewall. */
 export class HaproxyLoop {
   readonly #options: HaproxyLoopOptions
   readonly #applying = createSingleFlight(() => this.#apply())
   readonly #checking = createSingleFlight(() => this.#check())
   /** Undefined before the first apply. */
   outcome: HaproxyOutcome | undefined
-  /** The newest revision that was read back as wanted. */
+  /** The newest revision that was confirmed by reading back. */
   inForce = 0
-  /** `onApplied` is still to come. */
+  /** `onApplied` has not been called yet. */
   isApplying = false
-  /** The next apply compares everything, also what should still be as it was left. */
+  /** The next apply compares everything, including what should be unchanged. */
   #isFullDue = true
 
   constructor(options: HaproxyLoopOptions) {
@@ -73,7 +75,7 @@ export class HaproxyLoop {
     this.#applying.trigger()
   }
 
-  /** Looks whether it still runs, when nothing else does. */
+  /** Checks whether it still runs, when no apply does. */
   check(): void {
     if (this.outcome && !this.#checking.isBusy() && !this.#applying.isBusy()) this.#checking.trigger()
   }
@@ -104,7 +106,7 @@ export class HaproxyLoop {
   }
 
   async #make({ state, targets }: Wanted, isQuick: boolean): Promise<HaproxyOutcome> {
-    const { haproxy, log, onRoutes } = this.#options
+    const { haproxy, log, onRoutes, logsQueries } = this.#options
     const { certificates, settings, sections } = state
     const { signIns } = sections
     const unresolved: Problem[] = []
@@ -112,7 +114,9 @@ export class HaproxyLoop {
       const { sections: routes, problems } = await targets
       unresolved.push(...problems)
       const challenges = rowsOf(sections.challenges)
-      const found = await haproxy.apply({ routes, signIns, certificates, challenges, settings, isQuick })
+      const logQuery = logsQueries(settings.requests)
+      const contents = { routes, signIns, certificates, challenges }
+      const found = await haproxy.apply({ ...contents, settings, logQuery, isQuick })
       onRoutes(routes)
       return { part: haproxy.state(), problems: found }
     })
@@ -128,7 +132,7 @@ export class HaproxyLoop {
     this.#applying.trigger()
   }
 
-  /** @returns whether its state differs from before */
+  /** @returns whether its state has changed */
   #take(outcome: HaproxyOutcome): boolean {
     const differs = logPart(this.#options.log, 'haproxy', this.outcome?.part, outcome.part)
     this.outcome = outcome
@@ -137,5 +141,5 @@ export class HaproxyLoop {
 }
 
 function failed(error: unknown): PartState {
-  return { state: 'failed', detail: messageOf(error) }
+  return { state: 'failed', detail: wordsOf(error) }
 }

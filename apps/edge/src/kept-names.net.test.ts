@@ -1,5 +1,5 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
-import { type FakeServer, startFakeServer } from '@postern/testkit/fake-server'
+import { type FakeServer, startFakeServer } from '@postern/testkit/fakes/fake-server'
 import { fresh } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -49,7 +49,7 @@ test('a restarted edge goes on with the addresses of names while their name serv
   expect(new Set(addressesOf(second))).toEqual(new Set(['192.168.7.9']))
 })
 
-test('a new answer after the restart is taken, and a damaged file only means to look up again', async () => {
+test('a new answer after the restart is used, and after damage to the file names are looked up again', async () => {
   const first = await start({ ...silent, at: async () => ['192.168.7.9'] })
   await until('the name is looked up', () => addressesOf(first).at(-1) === '192.168.7.9')
   await first.edge.close()
@@ -59,4 +59,16 @@ test('a new answer after the restart is taken, and a damaged file only means to 
   writeFileSync(pathsIn(lab).names, '{"query"')
   const third = await start({ ...silent, at: async () => ['192.168.7.11'] })
   await until('the newest address', () => addressesOf(third).at(-1) === '192.168.7.11')
+})
+
+test('nodes with internet access are kept from the public host after a restart, too, while the name server is silent', async () => {
+  server.state = makeState({ peers: [makePeer(2, { allowInternet: true })] })
+  const addressesOfHost = async () => (await lab.run('nft', 'list', 'ruleset')).stdout
+  await start({ ...silent, system: async () => ['203.0.113.50'] })
+  await until('its address in the firewall', async () => (await addressesOfHost()).includes('203.0.113.50'))
+  await running?.edge.close()
+  await lab.must('nft', 'flush', 'ruleset')
+  const second = await start(silent)
+  await second.ready
+  expect(await addressesOfHost()).toContain('203.0.113.50')
 })

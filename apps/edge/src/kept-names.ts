@@ -4,10 +4,10 @@ import type { Logger } from 'pino'
 import * as z from 'zod/mini'
 import type { Answered, Names } from './names.ts'
 
-/** The last answers on disk: a restarted edge needs none of the name servers to go on where the one before was. */
+/** The last answers on disk, so that a restarted edge needs no name server to continue. */
 export interface KeptNames {
   find(): Promise<Answered[]>
-  /** Writes what the names have answered by now. */
+  /** Writes the present answers. */
   save(names: Pick<Names, 'answers'>): void
   /** Resolves when nothing is being written. */
   close(): Promise<void>

@@ -7,7 +7,7 @@ import type {
   SignIn,
   StateAnswer,
   TunnelSettings,
-} from '@postern/contract/desired-state'
+} from '@postern/contract/edge/desired-state'
 import { rowsOf } from '@postern/contract/sections'
 import { findIp } from '@postern/net/ip'
 import { createRouteTable } from '@postern/render/haproxy/maps/route-table'
@@ -24,14 +24,14 @@ import {
   makeSettings,
   watchReads,
 } from '../test/factories.ts'
-import { type HeldState, readAnswer } from './held-state.ts'
-import { createLastGood } from './last-good.ts'
 import type { Names } from './names.ts'
+import { type HeldState, readAnswer } from './state/held-state.ts'
+import { createLastGood } from './state/last-good.ts'
 import { createTargetFinder } from './targets.ts'
 
 /**
- * Whatever sequence of states comes, what is kept of it equals what is made from the last one alone: the lines of the
- * maps, what was touched of them, the problems, and the state on disk.
+ * After any sequence of states, what the edge keeps equals what is made from the last one alone: the lines of the
+ * maps, the touched keys, the problems, and the state on disk.
  */
 
 const machine = { ownNetworks: [], ownPorts: [443] }
@@ -39,7 +39,7 @@ const settings = makeSettings()
 const gateway: Route['node'] = { kind: 'gateway', id: 2, address4: '10.64.0.3', subnets: ['192.168.7.0/24'] }
 const peers = [makePeer(2), makePeer(2, { subnets: ['192.168.7.0/24'] }), makePeer(300)]
 
-/** Few values, so that services meet at one address, beside the console and with the same list. */
+/** Few values, so that services share addresses, hosts with the console, and lists. */
 const route = fc.record({
   id: fc.constantFrom(1, 2, 3, 199, 200, 201, 450),
   domain: fc.constantFrom(null, 'a.example.com', 'b.example.com', settings.publicHost),
@@ -89,7 +89,7 @@ const world = fc.record({
   publicHost: fc.constantFrom(settings.publicHost, 'b.example.com'),
   answer: fc.constantFrom('192.168.7.20', '192.168.7.21', '127.0.0.1', null),
 })
-/** As in the database: an id of a domain is there once, and an entry belongs to one domain. */
+/** As in the database: each domain's id exists once, and an entry belongs to one domain. */
 function withOwnMembers(signIns: SignIn[]): SignIn[] {
   const [first, second] = signIns
   if (!first || !second) return signIns
@@ -123,7 +123,7 @@ test('after any sequence of states the kept result equals the one that is made f
         expect(kept.signIn).toEqual(made.signIn)
         follow(mirror.signIn, kept.signIn, kept.signInTouched)
         expect(mirror.signIn).toEqual(new Map(made.signIn))
-        // Who only looks at what was touched sees all of it.
+        // The touched keys cover all changes.
         for (const name of ['routes', 'lists'] as const) {
           follow(mirror[name], kept[name], kept.touched[name])
           expect(mirror[name]).toEqual(new Map(made[name]))
@@ -171,7 +171,7 @@ function inOrder(state: HeldState | undefined) {
   return { ...state, peers, certificates: state?.certificates.toSorted((a, b) => a.id - b.id) }
 }
 
-/** What comes after the state, up to what HAProxy is given. */
+/** The steps from the state to the lines for HAProxy. */
 function createChain() {
   const names = makeNames()
   const finder = createTargetFinder<Route>(names)
@@ -180,7 +180,7 @@ function createChain() {
   return ({ settings, peers, sections }: HeldState, answer: string | null) => {
     names.say(answer)
     const { sections: routes, problems } = finder.resolve(sections.routes, { settings, peers, machine })
-    const rendered = table.update(routes, settings.publicHost)
+    const rendered = table.update(routes, [settings.publicHost, ...settings.formerHosts])
     const { lines: signIn, touched: signInTouched } = signInTable.update(
       sections.signIns,
       settings,
@@ -210,7 +210,7 @@ function makeNames(): Names & { say(answer: string | null): void } {
   }
 }
 
-/** As a server does: every section by its hash, and only those that the edge does not hold. */
+/** Answers like a server: hashes of all sections, and only the sections that the edge does not hold. */
 function answerOf(
   each: Omit<World, 'answer' | 'routes'> & { routes: readonly Route[] },
   revision: number,

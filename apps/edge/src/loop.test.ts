@@ -1,9 +1,9 @@
-import type { PartState } from '@postern/contract/edge'
+import type { PartState } from '@postern/contract/edge/edge'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { makeState } from '../test/factories.ts'
 import { makeLoop, makeParts, OK } from '../test/make-loop.ts'
 
-/** Time stands still: whatever waits for a timer waits for ever. */
+/** Time stands still: whatever waits for a timer waits forever. */
 vi.mock('node:timers/promises', () => ({ setTimeout: () => new Promise(() => undefined) }))
 
 let at: ReturnType<typeof makeLoop>
@@ -13,7 +13,7 @@ afterEach(async () => {
   vi.useRealTimers()
 })
 
-test('no timer is between a hint and the report that it is applied, also after a burst', async () => {
+test('no timer delays the report that a hint was applied, even after a burst', async () => {
   let revision = 7
   at = makeLoop(() => ({ ...makeState(), revision }))
   await at.loop.start()
@@ -39,7 +39,7 @@ test('a change of routes makes one report', async () => {
   expect(at.reports.slice(before).map(({ applied }) => applied)).toEqual([8])
 })
 
-test('a part that fails holds back no other', async () => {
+test('a part that fails does not hold back the others', async () => {
   let nftables: PartState = { state: 'failed', detail: 'no room' }
   let revision = 7
   const parts = makeParts()
@@ -57,7 +57,7 @@ test('a part that fails holds back no other', async () => {
   expect(at.reports.at(-1)?.inForce).toEqual({ haproxy: 8, wireguard: 8, nftables: 8 })
 })
 
-test('a first start waits for a server that takes its time, and reports nothing meanwhile', async () => {
+test('a first start waits for a slow server, and reports nothing meanwhile', async () => {
   const answer = Promise.withResolvers<ReturnType<typeof makeState>>()
   const onReady = vi.fn()
   at = makeLoop(() => answer.promise, { onReady })
@@ -69,7 +69,7 @@ test('a first start waits for a server that takes its time, and reports nothing 
   expect(onReady.mock.calls).toEqual([[{ haproxy: OK, wireguard: OK, nftables: OK }]])
 })
 
-test('a server that never answers does not hold up the start for ever', async () => {
+test('a server that never answers does not hold up the start forever', async () => {
   const onReady = vi.fn()
   at = makeLoop(() => new Promise(() => undefined), { onReady })
   await at.loop.start()

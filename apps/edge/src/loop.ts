@@ -1,45 +1,49 @@
-import type { DataPlane, EdgeReport, InForce, PartState, PortFacts, Problem } from '@postern/contract/edge'
+import type { DataPlane, PartState, Problem } from '@postern/contract/edge/edge'
+import type { EdgeReport, InForce, PortFacts } from '@postern/contract/edge/edge-messages'
 import { LIMITS } from '@postern/contract/limits'
 import type { NftablesDriver } from './drivers/nftables/driver.ts'
+import { isClosedDoor } from './drivers/nftables/foreign-chains.ts'
 import type { WireGuardDriver } from './drivers/tunnel/driver.ts'
+import { createFronts, type Fronts } from './fronts.ts'
 import { HaproxyLoop, type HaproxyLoopOptions } from './haproxy-loop.ts'
-import type { HeldState } from './held-state.ts'
 import type { Names } from './names.ts'
-import { StateSource, type StateSourceOptions } from './state-source.ts'
+import type { HeldState } from './state/held-state.ts'
+import { StateSource, type StateSourceOptions } from './state/state-source.ts'
+import { resolveWanted, type Wanted, type WantedParts } from './state/wanted.ts'
 import { TunnelLoop, type TunnelLoopOptions, tunnelProblems } from './tunnel-loop.ts'
-import { resolveWanted, type Wanted, type WantedParts } from './wanted.ts'
 
 export interface LoopOptions
-  extends Omit<StateSourceOptions, 'onRefused'>,
+  extends Omit<StateSourceOptions, 'onProblem'>,
     WantedParts,
-    Pick<HaproxyLoopOptions, 'haproxy' | 'onRoutes'>,
+    Pick<HaproxyLoopOptions, 'haproxy' | 'onRoutes' | 'logsQueries'>,
     Pick<TunnelLoopOptions, 'hasKernelChanged'> {
   wireguard: WireGuardDriver
   nftables: NftablesDriver
-  names: Pick<Names, 'isBusy' | 'refresh' | 'settled'>
+  names: Pick<Names, 'find' | 'isBusy' | 'refresh' | 'settled'>
   report(report: EdgeReport): void
   /** Called once, after the first apply, or with null when the server has sent nothing to apply for too long. */
   onReady(dataPlane: DataPlane | null): void
-  /** What keeps this machine from being observed. */
+  /** Why this machine cannot be observed. */
   observerProblems(): Problem[]
 }
 
 const FULL_CHECK_EVERY = 5000
 const HAPROXY_CHECK_EVERY = 500
-/** For the very first start, where the server is being started too; a busy machine takes its time for that. */
+/** For the very first start, when the server is starting too, which takes a busy machine a while. */
 const READY_WITHIN = 30_000
 
 /**
- * Gets the state, lets one loop make HAProxy as wanted and another one tunnel and firewall, and reports: the newest
- * state wins, and neither loop waits for what the other takes its time with.
+ * Gets the state, has one loop apply it to HAProxy and another one to tunnel and firewall, and reports. The newest
+ * state wins, and neither loop waits for the other.
  */
 export class Loop {
   readonly #options: LoopOptions
   readonly #source: StateSource
   readonly #haproxy: HaproxyLoop
   readonly #tunnel: TunnelLoop
+  readonly #fronts: Fronts
   readonly #timers = new Set<NodeJS.Timeout>()
-  /** Undefined when it must be resolved anew. */
+  /** Undefined when it must be resolved again. */
   #wanted: Wanted | undefined
   #isReady = false
 
@@ -52,7 +56,7 @@ export class Loop {
         options.onState(state)
         this.requestApply()
       },
-      onRefused: () => this.#report(),
+      onProblem: () => this.#report(),
     })
     this.#haproxy = new HaproxyLoop({
       ...options,
@@ -60,11 +64,13 @@ export class Loop {
       onApplied: (state, isFull) => this.#onApplied(state, isFull),
       onDrift: () => this.#report(),
     })
+    this.#fronts = createFronts(options.names)
     this.#tunnel = new TunnelLoop({
       ...options,
       wanted,
+      fronts: this.#fronts,
       haproxyIdle: () => this.#haproxy.idle(),
-      // HAProxy's apply, which is about to end, is reported together with it.
+      // Reported together with HAProxy's apply, which is about to end.
       onMade: () => this.#haproxy.isApplying || this.#report(),
       onOtherNetworks: () => this.requestApply(),
     })
@@ -84,27 +90,32 @@ export class Loop {
     this.#source.hint(revision)
   }
 
-  /** The server knows nothing of what was reported before. */
+  /** The server knows no previous report. */
   onReconnect(): void {
     this.#report()
     this.#source.fetch()
   }
 
-  /** The state has changed, or something that its addresses depend on. */
+  /** The state, or something that its addresses depend on, has changed. */
   requestApply(): void {
     this.#wanted = undefined
     this.#haproxy.apply()
     this.#tunnel.apply()
   }
 
-  /** The tunnel is not as it was left. */
+  /** The tunnel is no longer in the state it was left in. */
   repairTunnel(): void {
     this.#tunnel.repair()
   }
 
-  /** There is another problem to tell of. */
+  /** There is a new problem to report. */
   tell(): void {
     this.#report()
+  }
+
+  /** What another program's firewall keeps from all visitors, in words. */
+  wall(): string | null {
+    return this.#tunnel.made?.nftables.problems.find(isClosedDoor)?.message ?? null
   }
 
   async close(): Promise<void> {
@@ -126,17 +137,17 @@ export class Loop {
     if (isFull || this.#source.state === state) this.#source.save(state)
   }
 
-  /** Hints get lost, and other programs change this machine too. */
+  /** Hints can get lost, and other programs change this machine too. */
   #checkEverything(): void {
     const { names, targets } = this.#options
-    names.refresh(targets.queries())
+    names.refresh([...targets.queries(), ...this.#fronts.queries()])
     this.#wanted = undefined
     this.#haproxy.applyAll()
     this.#tunnel.check()
     this.#source.fetch()
   }
 
-  /** As far as every part has been given something to do. */
+  /** As soon as every part has something to apply. */
   #dataPlane(): DataPlane | undefined {
     const { outcome } = this.#haproxy
     const { made } = this.#tunnel
@@ -144,7 +155,7 @@ export class Loop {
     return { haproxy: outcome.part, wireguard: made.wireguard.part, nftables: made.nftables.part }
   }
 
-  /** Before the first apply there is nothing to report but that the server's answer is refused. */
+  /** Before the first apply, the only thing to report is that the server's answer is refused. */
   #report(): void {
     const { refusal, revision } = this.#source
     const dataPlane = this.#dataPlane() ?? (refusal && idle(refusal))
@@ -162,7 +173,7 @@ export class Loop {
     this.#becomeReady()
   }
 
-  /** As the contract allows them: each message and their number are limited. */
+  /** Cut to the contract's limits on each message and on their number. */
   #problems(): Problem[] {
     const { state } = this.#source
     const { wireguard, nftables } = this.#tunnel.made ?? {}
@@ -190,11 +201,11 @@ export class Loop {
   }
 }
 
-/** No part has been given anything to do yet. */
+/** No part has anything to apply yet. */
 function idle(detail: string): DataPlane {
   const part: PartState = { state: 'failed', detail }
   return { haproxy: part, wireguard: part, nftables: part }
 }
 
-/** As many as the contract allows. */
+/** At most as many as the contract allows. */
 const few = (numbers: readonly number[]) => numbers.slice(0, LIMITS.edgePorts)

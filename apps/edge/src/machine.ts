@@ -1,19 +1,19 @@
 import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
-import { closedPortsOf, type EdgeSettings } from '@postern/contract/settings'
+import { closedPortsOf, type EdgeSettings } from '@postern/contract/settings/settings'
 import { codeOf } from '@postern/host/errors'
 import { type Cidr, findCidr } from '@postern/net/cidr'
 import { findIp, type Ip } from '@postern/net/ip'
 import { haproxyPaths } from '@postern/render/haproxy/options'
 
-/** What is known of this machine. */
+/** What the edge knows about this machine. */
 export interface Machine {
   /** Its addresses with their prefix length, other than loopback and the tunnel's. */
   ownNetworks: readonly { address: Ip; network: Cidr }[]
   ownPorts: readonly number[]
 }
 
-/** What this machine is connected to by itself, and the ports that are ours on it. */
+/** The networks that this machine is connected to, and our own ports on it. */
 export function observeMachine(settings: EdgeSettings, edgePorts: readonly number[]): Machine {
   const ownNetworks = Object.entries(networkInterfaces())
     .filter(([name]) => name !== settings.POSTERN_TUNNEL_INTERFACE)

@@ -1,21 +1,25 @@
 import { chmod, mkdir, rm } from 'node:fs/promises'
-import type { DataPlane } from '@postern/contract/edge'
-import { ownPortsOf } from '@postern/contract/settings'
-import { startBeats } from '@postern/host/beats'
+import type { DataPlane } from '@postern/contract/edge/edge'
+import { ownPortsOf } from '@postern/contract/settings/settings'
 import { messageOf } from '@postern/host/errors'
-import { createExec } from '@postern/host/exec'
 import { exitCodeOf, readFlags } from '@postern/host/flags'
-import { watchSelf } from '@postern/host/self-watch'
+import { startBeats } from '@postern/host/processes/beats'
+import { createExec } from '@postern/host/processes/exec'
+import { watchSelf } from '@postern/host/processes/self-watch'
+import { RESOLV_CONFS } from '@postern/host/resolv-confs'
 import { holdSocket } from '@postern/host/socket'
 import { type Logger, pino } from 'pino'
 import manifest from '../../../package.json' with { type: 'json' }
 import { type Config, readConfig } from './config.ts'
 import { createHaproxy, type HaproxyDriver } from './drivers/haproxy/driver.ts'
+import { findProxyUser } from './drivers/haproxy/process/running.ts'
 import { createNftables } from './drivers/nftables/driver.ts'
+import { removeBarriers } from './drivers/tunnel/barriers.ts'
 import { removeInterface } from './drivers/tunnel/interface.ts'
 import { assertNotOfOthers, listOwnInterfaces } from './drivers/tunnel/owner.ts'
 import { createEdge } from './edge.ts'
 import { findLogPort } from './machine.ts'
+import { createJournal, type Journal } from './state/journal.ts'
 
 /** The edge: makes this machine equal to the desired state. `--down` ends the traffic instead. */
 async function main(): Promise<void> {
@@ -25,11 +29,12 @@ async function main(): Promise<void> {
   await chmod(config.paths.edgeDir, 0o700)
   const held = await holdSocket(`${config.paths.edgeDir}/edge.sock`)
   if (!held) throw new Error('Another edge is running on this data directory.')
-  const log = pino({ name: 'edge', level: config.settings.POSTERN_LOG_LEVEL }, pino.destination(2))
+  const journal = createJournal()
+  const log = pino({ name: 'edge', level: config.settings.POSTERN_LOG_LEVEL }, writeTo(journal))
   if (flags.has('--down')) await takeDown(config, log)
   else {
     await removeFormerState(config)
-    return serve(config, log, held.release)
+    return serve(config, log, journal, held.release)
   }
   await held.release()
 }
@@ -39,17 +44,35 @@ async function removeFormerState({ paths }: Config): Promise<void> {
   await rm(`${paths.edgeDir}/state`, { recursive: true, force: true })
 }
 
-async function serve(config: Config, log: Logger, release: () => Promise<void>): Promise<void> {
+/** To who has started us first. */
+function writeTo(journal: Journal): { write(line: string): void } {
+  const own = pino.destination(2)
+  return {
+    write(line) {
+      own.write(line)
+      journal.write(line)
+    },
+  }
+}
+
+async function serve(
+  config: Config,
+  log: Logger,
+  journal: Journal,
+  release: () => Promise<void>,
+): Promise<void> {
   await assertNotOfOthers({ exec: createExec(), ...tunnelOf(config) })
   const edge = createEdge({
     ...config,
     exec: createExec(),
     version: manifest.version,
     log,
+    journal,
     now: Date.now,
     random: Math.random,
-    resolvConf: '/etc/resolv.conf',
+    resolvConfs: RESOLV_CONFS,
     haproxy: await openHaproxy(config, log),
+    proxyUid: (await findProxyUser())?.uid ?? process.getuid?.(),
     edgePorts: () => findLogPort(config.paths.haproxyDir),
     onReady: (dataPlane) =>
       tellReady(config, dataPlane).catch((err: unknown) => log.error({ err }, 'systemd was not told')),
@@ -64,7 +87,7 @@ async function serve(config: Config, log: Logger, release: () => Promise<void>):
   await edge.start()
 }
 
-/** Says it to who has started us: `npm start` by its channel, systemd in the status of the unit. */
+/** Tells the program that started us: `npm start` over its channel, systemd in the status of the unit. */
 async function tellReady({ notifySocket, isUnit }: Config, dataPlane: DataPlane | null): Promise<void> {
   const message = { type: 'ready', dataPlane }
   process.send?.(message)
@@ -75,7 +98,7 @@ async function tellReady({ notifySocket, isUnit }: Config, dataPlane: DataPlane 
   await createExec().run('env', [`NOTIFY_SOCKET=${notifySocket}`, ...say], { timeoutMs: 10_000 })
 }
 
-/** What cannot be ended for want of a program or a right was not ours, or is said by the others. */
+/** What cannot be ended because a program or a right is missing was not ours, or another part reports it. */
 async function takeDown(config: Config, log: Logger): Promise<void> {
   const { settings } = config
   const exec = createExec()
@@ -84,6 +107,7 @@ async function takeDown(config: Config, log: Logger): Promise<void> {
   for (const name of await listOwnInterfaces({ exec, ...tunnelOf(config) })) {
     const own = { exec, interface: name }
     await removeInterface(own)
+    await removeBarriers(own)
     await createNftables({ ...own, httpsPort: settings.POSTERN_HTTPS_PORT }).remove()
   }
 }

@@ -7,13 +7,13 @@ afterEach(() => void vi.useRealTimers())
 const [SILENT, GOOD] = ['10.64.0.2', '10.64.0.3']
 const ask = (name: string, server: string | null): DnsQuery => ({ name, server, families: [4] })
 
-/** A name server gives up a look-up after so long, in ms. */
+/** After this time a name server gives up a look-up, in ms. */
 const PATIENCE = 1800
 
 test.each([
-  ['of one name server keep none of another waiting', SILENT, GOOD, 2],
-  ['keep none of the same name server waiting for ever', SILENT, SILENT, 20],
-  ['keep none of this machine’s own resolver waiting for ever', null, null, 60],
+  ['of one name server do not delay those of another', SILENT, GOOD, 2],
+  ['do not delay others of the same name server forever', SILENT, SILENT, 20],
+  ['keep no look-up of this machine’s own resolver waiting forever', null, null, 60],
 ])('names that get no answer %s', async (_, silent, good, seconds) => {
   const look = async (name: string) => {
     if (name === 'good.test') return ['192.168.7.20']

@@ -1,7 +1,7 @@
 import { lookup, Resolver } from 'node:dns/promises'
 import { codeOf } from '@postern/host/errors'
 
-/** A name that has to be looked up. `server` null: by this machine's own resolver. */
+/** A name to look up. `server` null: with this machine's own resolver. */
 export interface DnsQuery {
   name: string
   server: string | null
@@ -9,21 +9,21 @@ export interface DnsQuery {
   families: readonly (4 | 6)[]
 }
 
-/** How names are looked up; addresses as the resolver gave them. Both throw when there is no answer. */
+/** Looks names up; returns the addresses as the resolver gave them. Both throw when there is no answer. */
 export interface Lookups {
-  /** As any program of this machine would, with /etc/hosts. */
+  /** Like any program of this machine, with /etc/hosts. */
   system(name: string): Promise<string[]>
   /** By asking a name server, `address` or `address:port`. */
   at(server: string, name: string, families: readonly (4 | 6)[]): Promise<string[]>
 }
 
-/** A query with the addresses that it was answered with. */
+/** A query with the addresses of its answer. */
 export interface Answered {
   query: DnsQuery
   addresses: string[]
 }
 
-/** What is known of a name now; without addresses `reason` says why, in words. */
+/** What is now known about a name; without addresses, `reason` says why, in words. */
 export interface Known {
   addresses: string[]
   reason: string | null
@@ -33,20 +33,22 @@ export interface NamesOptions {
   lookups: Lookups
   /** ms. */
   now: () => number
-  /** Called when an answer differs from the one before. */
+  /** Called when an answer differs from the previous one. */
   onChange: () => void
 }
 
 export interface Names {
-  /** Takes the answers of an earlier run as if they had just come: a silent name server takes nothing down. */
+  /**
+   * Uses the answers of an earlier run as if they had just come, so that a silent name server takes no service down.
+   */
   begin(earlier: readonly Answered[]): void
-  /** What would have to be looked up again after a restart. */
+  /** The answers that a restarted edge would need. */
   answers(): Answered[]
-  /** What is known now; an unknown name is looked up in the background. */
+  /** Returns what is known now, and looks up an unknown name in the background. */
   find(query: DnsQuery): Known
-  /** Another number than before when `find` may say something else than before. */
+  /** Changes whenever `find` may return something else. */
   revision(): number
-  /** Looks up again what is due, and forgets the names that are not in use. */
+  /** Looks up again what is due, and forgets unused names. */
   refresh(inUse: readonly DnsQuery[]): void
   isBusy(): boolean
   /** Resolves when no look-up is under way, or after `ms`. */
@@ -58,12 +60,15 @@ const REFRESH_EVERY = 30_000
 const RETRY_EVERY = 5000
 /** How long the last answer is used while its name server is silent. */
 const KEEP_FOR = 120_000
-/** Look-ups of the system hold a thread of the four that Node has, for as long as its resolver likes. Of each server: */
+/**
+ * At the same time for each server: the system's look-ups hold one of Node's four threads for as long as the resolver
+ * takes.
+ */
 const AT_ONCE = { system: 2, server: 8 }
 
-/** Each server has a line of its own, so that one that is silent keeps no other waiting. */
+/** Each server has its own queue, so that a silent one does not delay others. */
 interface Line {
-  /** Those that wait longest come first: names without an answer are soon due again. */
+  /** The longest-waiting first, because names without an answer are soon due again. */
   waiting: Entry[]
   running: number
 }
@@ -71,7 +76,7 @@ interface Line {
 interface Entry {
   query: DnsQuery
   known: Known
-  /** When, in ms; equal when the last look-up was answered. */
+  /** When it was asked and answered, in ms; equal when the last look-up was answered. */
   asked: number
   answered: number
   state: 'idle' | 'waiting' | 'running'
@@ -110,7 +115,7 @@ export function createNames(options: NamesOptions): Names {
     entry.state = 'idle'
     if (!isBusy()) for (const wake of waiters) wake()
     if (isChanged && !closed) options.onChange()
-    // The place is free only when the look-up is really over, not when we stopped waiting for it.
+    // The place is free only after the look-up has really ended, not when we stop waiting for it.
     await done
     line.running--
     pump(entry.query.server, line)
@@ -203,7 +208,7 @@ function waitIn(waiters: Set<() => void>, ms: number): Promise<void> {
 }
 
 interface LookUp {
-  /** The addresses; rejects after the deadline, or with what the resolver said. */
+  /** The addresses; rejects after the deadline, or with the resolver's error. */
   answer: Promise<string[]>
   /** Ends with the look-up itself, which may outlive the deadline. Never rejects. */
   done: Promise<unknown>
@@ -230,7 +235,7 @@ function withDeadline<T>(promise: Promise<T>): Promise<T> {
   return Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }
 
-/** Why a name has no address, for people. */
+/** Why a name has no address, as a message. */
 function explainFailure({ name, server }: DnsQuery, error: unknown): string {
   const resolver = server === null ? 'The edge' : 'The name server of the gateway'
   const code = codeOf(error)
@@ -240,7 +245,7 @@ function explainFailure({ name, server }: DnsQuery, error: unknown): string {
     : `${resolver} gave no answer for ${name}.`
 }
 
-/** The real look-ups: getaddrinfo, and c-ares with a server of the query's own. */
+/** The real look-ups: getaddrinfo, and c-ares with the query's server. */
 export function createLookups(): Lookups {
   return {
     system: async (name) => (await lookup(name, { all: true })).map(({ address }) => address),

@@ -1,9 +1,9 @@
-import type { Peer, Route } from '@postern/contract/desired-state'
+import type { Peer, Route } from '@postern/contract/edge/desired-state'
 import { rowsOf } from '@postern/contract/sections'
 import { parseCidr } from '@postern/net/cidr'
 import { findIp, type Ip } from '@postern/net/ip'
 import { inSections } from '@postern/render/resolved-route'
-import { startNameServer } from '@postern/testkit/name-server'
+import { startNameServer } from '@postern/testkit/fakes/name-server'
 import { fresh } from '@postern/testkit/shared'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { makePeer, makeRoute, makeSettings } from '../test/factories.ts'
@@ -67,7 +67,7 @@ async function refresh(route: Route, after: number): Promise<string | undefined>
   return resolve(route)
 }
 
-describe('addresses that are typed', () => {
+describe('typed addresses', () => {
   test.each<[string, Route, string]>([
     ['a plain node serves itself', makeRoute(1), '10.64.0.2'],
     [
@@ -81,7 +81,7 @@ describe('addresses that are typed', () => {
       '203.0.113.9 is not in the tunnel',
     ],
     [
-      'and never at the end of the edge itself',
+      "and never the edge's own address",
       makeRoute(1, { node: { kind: 'plain', id: 2, address4: '10.64.0.1' } }),
       '10.64.0.1 is not an address of a node',
     ],
@@ -114,15 +114,15 @@ describe('addresses that are typed', () => {
     ['the local node is this machine', local(null), '127.0.0.1'],
     ['on loopback', local('127.0.0.1', 9100), '127.0.0.1'],
     ['or beside it', local('172.16.5.7', 80), '172.16.5.7'],
-    ['but not the console', local('127.0.0.1', 3000), 'is Postern itself on this port'],
+    ['but not the console', local('127.0.0.1', 3000), 'is used by Postern itself on this port'],
     [
       'nor HAProxy on another spelling of loopback',
       local('127.9.9.9', 443),
-      'is Postern itself on this port',
+      'is used by Postern itself on this port',
     ],
-    ['nor on the own address', local('172.16.5.1', 80), 'is Postern itself on this port'],
-    ['nor on any address', local('0.0.0.0', 443), 'is Postern itself on this port'],
-    ['nor on the IPv6 loopback', local('::1', 3000), 'is Postern itself on this port'],
+    ['nor on the own address', local('172.16.5.1', 80), 'is used by Postern itself on this port'],
+    ['nor on any address', local('0.0.0.0', 443), 'is used by Postern itself on this port'],
+    ['nor on the IPv6 loopback', local('::1', 3000), 'is used by Postern itself on this port'],
     ['nor metadata of a cloud', local('169.254.169.254', 80), 'link-local'],
     ['nor through the tunnel to a node', local('10.64.0.2', 80), '10.64.0.2 is inside the tunnel'],
     ['nor to a network behind a gateway', local('192.168.7.20', 80), '192.168.7.20 is behind a gateway'],
@@ -130,7 +130,7 @@ describe('addresses that are typed', () => {
     expect(await resolve(route)).toMatch(expected)
   })
 
-  test('of a gateway that is not in the tunnel, the services have no address and no problem of their own', () => {
+  test('services of a gateway that is not in the tunnel have no address, and no problem of their own', () => {
     const absent = (peers: Peer[]) =>
       targets.resolve(inSections([behind('192.168.7.20')]), { ...around, peers })
     expect(rowsOf(absent([]).sections)[0]?.address).toBe(null)
@@ -138,7 +138,7 @@ describe('addresses that are typed', () => {
     expect(absent([makePeer(2)]).problems).toMatchObject([{ message: expect.stringMatching('subnets') }])
   })
 
-  test('the console and what is disabled have no address and no problem', () => {
+  test('the console and disabled services have no address and no problem', () => {
     const routes = [makeRoute(1, { system: true }), { ...local('127.0.0.1', 3000), enabled: false }]
     expect(resolveTargets(routes)).toEqual({
       routes: routes.map((route) => ({ ...route, address: null })),
@@ -150,14 +150,14 @@ describe('addresses that are typed', () => {
 describe('names', () => {
   const route = behind('nas.lan')
 
-  test('of a gateway are asked of its own name server', async () => {
+  test('of a gateway are looked up at its own name server', async () => {
     dns.answers.set('nas.lan', ['192.168.7.20'])
     expect(await resolve(route)).toBe('192.168.7.20')
     expect(dns.asked).toEqual(['nas.lan'])
   })
 
   test.each([['127.0.0.1'], ['169.254.169.254'], ['10.64.0.2'], ['172.16.5.1'], ['203.0.113.1']])(
-    'an answer of %s from a hostile one is refused, also beside a good one',
+    'an answer of %s from a hostile one is refused, even beside a good one',
     async (evil) => {
       dns.answers.set('nas.lan', [evil])
       expect(await resolve(route)).toMatch(`nas.lan resolves to an address that isn't allowed: ${evil}`)
@@ -186,13 +186,13 @@ describe('names', () => {
     expect(await refresh(route, 31_000)).toBe('192.168.7.21')
   })
 
-  test('a name that is gone is said, and found again soon', async () => {
+  test('a name that no longer exists is reported, and found again soon', async () => {
     expect(await resolve(route)).toBe('The name server of the gateway knows no host nas.lan.')
     dns.answers.set('nas.lan', ['192.168.7.20'])
     expect(await refresh(route, 6000)).toBe('192.168.7.20')
   })
 
-  test('while the name server is silent the last answer is used, but not for ever', async () => {
+  test('while the name server is silent the last answer is used, but not forever', async () => {
     dns.answers.set('nas.lan', ['192.168.7.20'])
     await resolve(route)
     dns.answers.set('nas.lan', 'silent')
@@ -200,7 +200,7 @@ describe('names', () => {
     expect(await refresh(route, 70_000)).toBe('The name server of the gateway gave no answer for nas.lan.')
   })
 
-  test('one that is not yet looked up is no reason to wait for the others', () => {
+  test('one that is not looked up yet does not delay the others', () => {
     dns.answers.set('nas.lan', 'silent')
     const { routes, problems } = resolveTargets([route, makeRoute(2)])
     expect(routes.map(({ address }) => address)).toEqual([null, '10.64.0.2'])
@@ -210,7 +210,7 @@ describe('names', () => {
   test('of the local node may not lead to our own sockets either', async () => {
     system = async () => ['127.0.0.1']
     expect(await resolve(local('sneaky.example', 3000))).toMatch(
-      "sneaky.example resolves to an address that isn't allowed: 127.0.0.1 is Postern itself",
+      "sneaky.example resolves to an address that isn't allowed: 127.0.0.1 is used by Postern itself",
     )
     system = async () => ['10.64.0.2']
     expect(await resolve(local('other.example', 80))).toMatch(

@@ -1,5 +1,5 @@
-import type { Peer, PortRoute, Route, TunnelSettings } from '@postern/contract/desired-state'
-import type { Problem } from '@postern/contract/edge'
+import type { Peer, PortRoute, Route, TunnelSettings } from '@postern/contract/edge/desired-state'
+import type { Problem } from '@postern/contract/edge/edge'
 import { MESSAGES } from '@postern/contract/messages'
 import { keepRows, type Sections } from '@postern/contract/sections'
 import { type Cidr, containsIp, findCidrs, formatCidr } from '@postern/net/cidr'
@@ -15,33 +15,33 @@ import {
 import type { Machine } from './machine.ts'
 import type { DnsQuery, Names } from './names.ts'
 
-/** A row that leads to one backend of one node. */
+/** A row with one backend on one node. */
 export type Targeted = Pick<PortRoute, 'id' | 'node' | 'backend' | 'enabled'> & Partial<Pick<Route, 'system'>>
 
-/** With the one address that may be dialled for it; null: there is none, and for an enabled one a problem says why. */
+/** With the one address to dial for it; null: there is none, and for an enabled row a problem says why. */
 export type Resolved<R> = R & { address: string | null }
 
 export interface Targets<R> {
-  /** A section of which nothing changed is the same array as before, and so is a row. */
+  /** An unchanged section stays the same array, and an unchanged row the same object. */
   sections: Sections<Resolved<R>>
   problems: Problem[]
 }
 
-/** What addresses are judged by. */
+/** What addresses are checked against. */
 export interface Around {
   settings: TunnelSettings
   peers: readonly Peer[]
   machine: Machine
 }
 
-/** Finds the address of each row of one kind, and keeps it until something it depends on changes. */
+/** Finds the address of each row of one kind, and keeps it until something that it depends on changes. */
 export interface TargetFinder<R> {
   resolve(sections: Sections<R>, around: Around): Targets<R>
-  /** The look-ups that these rows need. */
+  /** The look-ups for these rows. */
   queries(): DnsQuery[]
 }
 
-/** A problem, and the gateway without which it is none: while that is not in the tunnel, its absence says enough. */
+/** A problem, and the gateway that it depends on: while that is not in the tunnel, this is problem enough. */
 interface Finding {
   problem: Problem
   gateway: number | null
@@ -57,7 +57,7 @@ interface Verdict<R> {
 interface Kept<R> {
   rows: readonly R[]
   around: Surroundings
-  /** The revision of the names; of no concern to rows without a query. */
+  /** The revision of the names; rows without a query ignore it. */
   names: number
   verdicts: ReadonlyMap<R, Verdict<R>>
   resolved: readonly Resolved<R>[]
@@ -111,7 +111,7 @@ function judgeSection<R extends Targeted>(
     verdicts.set(row, old && isStill(old.query !== undefined) ? old : judge(row, around, names, old))
   }
   const all = [...verdicts.values()]
-  // Asking for a name that is not known yet makes it one that is looked up.
+  // Asking for an unknown name starts its look-up.
   return {
     rows,
     around,
@@ -159,10 +159,10 @@ function findTarget(
   if (known.reason !== null) return { address: null, reason: known.reason }
   for (const address of known.addresses) {
     const reason = whyForbidden(row, address, around)
-    // One forbidden answer condemns all: the name server that gave it would give another one at the next look-up.
+    // One forbidden answer refuses all: the name server could give it again at the next look-up.
     if (reason) return { address: null, reason: query ? `${query.name} ${NOT_ALLOWED}: ${reason}` : reason }
   }
-  // The smallest, so that a name server that turns its answers around does not move the route.
+  // The smallest, so that a name server that rotates its answers does not move the route.
   const [address] = [...known.addresses].sort()
   return address === undefined
     ? { address: null, reason: 'The name has no address.' }
@@ -193,7 +193,7 @@ function whyForbidden(row: Targeted, text: string, around: Surroundings): string
   const fault = findFault(row, ip, around)
   if (fault) return `${formatIp(ip)} ${TARGET_FAULTS[fault]}.`
   if (node.kind !== 'gateway' || backend.host === null) return undefined
-  // Outside of the peer's own networks the packets would leave this machine by its default route.
+  // Outside the peer's own networks, packets would leave this machine by its default route.
   const networks = around.behindGateway.get(node.id) ?? []
   const isThere = networks.some((network) => containsIp(network, ip))
   return isThere ? undefined : `${formatIp(ip)} ${NOT_BEHIND}`
@@ -210,7 +210,7 @@ interface Surroundings extends Known {
   behindGateway: ReadonlyMap<number, readonly Cidr[]>
 }
 
-/** The same object as long as everything in it is the same: peers come and go, and few of them are gateways. */
+/** The same object while its content is unchanged: peers come and go, and few of them are gateways. */
 function createSurroundings() {
   let mark = ''
   let kept: Surroundings | undefined
@@ -218,8 +218,9 @@ function createSurroundings() {
     const gateways = peers.filter(({ subnets }) => subnets.length > 0)
     const own = machine.ownNetworks.map(({ address, network }) => [formatIp(address), formatCidr(network)])
     const behind = gateways.map(({ nodeId, subnets }) => [nodeId, subnets])
-    const { publicHost, tunnelNetwork4, tunnelNetwork6 } = settings
-    const next = JSON.stringify([publicHost, tunnelNetwork4, tunnelNetwork6, machine.ownPorts, own, behind])
+    const { publicHost, formerHosts, tunnelNetwork4, tunnelNetwork6 } = settings
+    const said = [publicHost, formerHosts, tunnelNetwork4, tunnelNetwork6]
+    const next = JSON.stringify([...said, machine.ownPorts, own, behind])
     if (kept && next === mark) return kept
     mark = next
     kept = surroundingsOf(settings, gateways, machine)
@@ -233,12 +234,12 @@ function surroundingsOf(
   { ownNetworks, ownPorts }: Machine,
 ): Surroundings {
   const behindGateway = new Map(gateways.map(({ nodeId, subnets }) => [nodeId, findCidrs(subnets)]))
-  const publicAddress = findIp(settings.publicHost)
+  const said = [settings.publicHost, ...settings.formerHosts].flatMap((host) => findIp(host) ?? [])
   return {
     tunnel: findCidrs([settings.tunnelNetwork4, settings.tunnelNetwork6]),
     behindGateway,
     behindGateways: [...behindGateway.values()].flat(),
-    ownAddresses: [...ownNetworks.map(({ address }) => address), ...(publicAddress ? [publicAddress] : [])],
+    ownAddresses: [...ownNetworks.map(({ address }) => address), ...said],
     ownNetworks: ownNetworks.map(({ network }) => network),
     ownPorts,
   }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { DesiredState } from '@postern/contract/desired-state'
+import type { DesiredState } from '@postern/contract/edge/desired-state'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { makePeer, makeRoute, makeState } from '../test/factories.ts'
 import { makeLoop, makeParts, OK } from '../test/make-loop.ts'
@@ -25,7 +25,10 @@ async function start(changes: Partial<LoopOptions> = {}): Promise<void> {
   await at.applied(7)
 }
 
-/** The server wants something else. Sections that stay have the same hash. @returns what that makes the edge do */
+/**
+ * The server wants something else. Unchanged sections have the same hash.
+ * @returns what the edge then does
+ */
 async function want(changes: Partial<DesiredState>): Promise<string[]> {
   const done = announce(changes)
   await at.applied(state.revision)
@@ -55,12 +58,12 @@ it('leads visitors away from a peer before the tunnel lets go of it', async () =
   expect(order).toEqual(['haproxy', 'nftables', 'wireguard'])
 })
 
-it('makes the tunnel right also while HAProxy takes its time', async () => {
+it('repairs the tunnel even while HAProxy is slow', async () => {
   await start({ haproxy: haproxyThatTakes(1500) })
   expect(order).toEqual(['nftables', 'wireguard', 'haproxy'])
 })
 
-it('tells the firewall of a UDP service that changes, not the tunnel, and of nothing else', async () => {
+it('applies a changed UDP service to the firewall, not to the tunnel, and nothing else', async () => {
   const { address: _, ...udp } = makeUdpRoute(10, 32_670)
   const portsAt = (port: number) => ({ ports: [{ ...udp, backend: { host: null, port } }] })
   state = makeState(portsAt(53))
@@ -69,7 +72,7 @@ it('tells the firewall of a UDP service that changes, not the tunnel, and of not
   expect(await want({})).toEqual(['haproxy'])
 })
 
-it('HAProxy goes on while the tunnel takes its time, which is left alone meanwhile', async () => {
+it('HAProxy goes on while the tunnel is slow, which is left alone meanwhile', async () => {
   await start()
   const tunnel = Promise.withResolvers<PartResult>()
   let calls = 0
@@ -104,7 +107,7 @@ it('dials no host of a network that the tunnel leaves out', async () => {
   expect(dialled).toEqual(['192.168.7.9', null, null])
 })
 
-it('HAProxy is told again when the tunnel has other networks than it was told', async () => {
+it('HAProxy is applied again when the tunnel gets other networks', async () => {
   state = makeState({ peers: [makePeer(1), makePeer(2, { subnets: ['192.168.7.0/24'] })] })
   await start()
   expect(order.filter((name) => name === 'haproxy')).toHaveLength(1)
@@ -135,7 +138,7 @@ it('a full disk is one problem of the edge, and no failure of a HAProxy that run
   })
 })
 
-it('a machine that cannot be looked at is a problem, and ends nothing', async () => {
+it('a machine that cannot be read is a problem, and ends nothing', async () => {
   let isBroken = false
   await start({
     observeMachine() {
@@ -152,4 +155,27 @@ it('a machine that cannot be looked at is a problem, and ends nothing', async ()
     dataPlane: { wireguard: OK, nftables: OK },
   })
   expect(order).toEqual([])
+})
+
+it('has the firewall follow the addresses of the public host, and leaves the tunnel alone', async () => {
+  let addresses = ['203.0.113.1']
+  const applied: unknown[] = []
+  const { nftables } = parts
+  state = makeState({ peers: [makePeer(1, { allowInternet: true })] })
+  await start({
+    names: { ...parts.names, find: () => ({ addresses, reason: null }) },
+    nftables: {
+      ...nftables,
+      apply: (wanted) => {
+        applied.push(wanted.fronts)
+        return nftables.apply()
+      },
+    },
+  })
+  order.length = 0
+  addresses = ['203.0.113.2']
+  // As a changed answer does.
+  at.loop.requestApply()
+  await expect.poll(() => applied).toEqual([['203.0.113.1'], ['203.0.113.2']])
+  expect(order).not.toContain('wireguard')
 })

@@ -1,5 +1,5 @@
-import type { EdgeCertificate } from '@postern/contract/desired-state'
-import { must } from '@postern/testkit/exec'
+import type { EdgeCertificate } from '@postern/contract/edge/desired-state'
+import { must } from '@postern/testkit/processes/exec'
 
 /** A self-signed certificate that HAProxy takes, good for a day; 0 is the installation's own, of no domain. */
 export async function makeRealCertificate(id: number, names: string[]): Promise<EdgeCertificate> {

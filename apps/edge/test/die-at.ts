@@ -5,7 +5,8 @@ import { Socket } from 'node:net'
 
 /**
  * Loaded into an edge or an agent before its own program: a message, or `?steps=` at the end of this file's address,
- * says how many more steps it may take, and it is killed in front of the next one. A step changes something outside of the process; looking at it changes nothing.
+ * says how many more steps it may take, and it is killed before the next one. A step changes something outside the
+ * process; reading is no step.
  */
 let left = Number(new URL(import.meta.url).searchParams.get('steps') ?? Number.POSITIVE_INFINITY)
 process.on('message', (steps) => {
@@ -13,8 +14,8 @@ process.on('message', (steps) => {
   process.send?.('counting')
 })
 
-/** Also the end of an empty input, and a question over HTTP or to WireGuard. */
-const LOOKS = /^(show|list|-j|-s|-o|-L|-E|get=1|GET)\b|^$/
+/** The end of an empty input, and a question over HTTP or to WireGuard, are steps too. */
+const READS = /^(show|list|-j|-s|-o|-L|-E|get=1|GET)\b|^$/
 
 function countCalls(of: object, name: string, isLook: (...args: unknown[]) => boolean): void {
   const original = Reflect.get(of, name)
@@ -24,8 +25,8 @@ function countCalls(of: object, name: string, isLook: (...args: unknown[]) => bo
   })
 }
 
-countCalls(childProcess, 'spawn', (_, args) => LOOKS.test(String(args)))
+countCalls(childProcess, 'spawn', (_, args) => READS.test(String(args)))
 for (const name of ['write', 'end'])
-  countCalls(Socket.prototype, name, (text) => text === undefined || LOOKS.test(String(text)))
+  countCalls(Socket.prototype, name, (text) => text === undefined || READS.test(String(text)))
 for (const name of ['rename', 'rm', 'writeFile', 'appendFile']) countCalls(fs, name, () => false)
 syncBuiltinESMExports()

@@ -14,8 +14,8 @@ import {
   type StateAnswer,
   signInsSectionOf,
   type TunnelSettings,
-} from '@postern/contract/desired-state'
-import { type HeldState, readAnswer } from '../src/held-state.ts'
+} from '@postern/contract/edge/desired-state'
+import { type HeldState, readAnswer } from '../src/state/held-state.ts'
 
 /** An enabled route to a plain node. */
 export function makeRoute(id: number, changes: Partial<Route> = {}): Route {
@@ -109,6 +109,7 @@ export function makeKeys(): { privateKey: string; publicKey: string } {
 export function makeSettings(): TunnelSettings {
   return {
     publicHost: 'edge.example.com',
+    formerHosts: [],
     tunnelPrivateKey: makeKeys().privateKey,
     tunnelNetwork4: '10.64.0.0/16',
     tunnelNetwork6: 'fd00:1:2::/64',
@@ -131,7 +132,7 @@ export function makePeer(nodeId: number, changes: Partial<Peer> = {}): Peer {
   }
 }
 
-/** The same row, which says so whenever anything of it is read. */
+/** The same row, which reports each read of one of its fields. */
 export function watchReads<T extends object>(row: T, onRead: () => void): T {
   return new Proxy(row, {
     get(target, key) {

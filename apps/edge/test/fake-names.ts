@@ -1,6 +1,6 @@
 import type { Names } from '../src/names.ts'
 
-/** Names that nobody asks for. */
+/** Names for tests that look up none. */
 export function makeFakeNames(): Names {
   return {
     find: () => ({ addresses: [], reason: null }),

@@ -1,8 +1,8 @@
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Challenge, EdgeCertificate, SignIn, TunnelSettings } from '@postern/contract/desired-state'
-import { createExec } from '@postern/host/exec'
+import type { Challenge, EdgeCertificate, SignIn, TunnelSettings } from '@postern/contract/edge/desired-state'
+import { createExec } from '@postern/host/processes/exec'
 import { type HaproxyPaths, haproxyPaths } from '@postern/render/haproxy/options'
 import {
   inSections,
@@ -12,7 +12,7 @@ import {
 } from '@postern/render/resolved-route'
 import { findFreePort } from '@postern/testkit/port'
 import { createHaproxy, type HaproxyDriver } from '../src/drivers/haproxy/driver.ts'
-import type { HaproxyLog } from '../src/drivers/haproxy/logs/line.ts'
+import type { HaproxyLog } from '../src/drivers/haproxy/logs/log.ts'
 import type { HaproxyDriverOptions } from '../src/drivers/haproxy/options.ts'
 import { openHaproxySocket } from '../src/drivers/haproxy/runtime/socket.ts'
 import { makeRealCertificate } from './certificate.ts'
@@ -24,9 +24,9 @@ export interface HaproxyLab {
   serverSocket: string
   httpPort: number
   httpsPort: number
-  /** The driver that was opened last. */
+  /** The driver that was opened most recently. */
   logs: HaproxyLog[]
-  /** A driver as a newly started edge has it; the one before is closed. */
+  /** The driver of a newly started edge; the previous one is closed. */
   open(options?: Partial<HaproxyDriverOptions>): Promise<HaproxyDriver>
   /** Applies to the installation's own certificate and these. @returns the problems */
   apply(
@@ -34,11 +34,14 @@ export interface HaproxyLab {
     certificates?: readonly EdgeCertificate[],
     isQuick?: boolean,
   ): ReturnType<HaproxyDriver['apply']>
-  /** The domains with sign-in of the next `apply`, and by what sessions are sealed. */
+  /** Sets the domains with sign-in for the next `apply`, and the keys that seal sessions. */
   signIns: readonly SignIn[]
   challenges: readonly Challenge[]
   signInKeys: TunnelSettings['signInKeys']
   identityKeys: TunnelSettings['identityKeys']
+  formerHosts: string[]
+  /** Whether the log has the queries of requests. */
+  logQuery: boolean
   command(text: string): Promise<string>
   pid(): Promise<number>
   close(): Promise<void>
@@ -65,6 +68,8 @@ export async function makeHaproxyLab(options: Partial<HaproxyDriverOptions> = {}
     challenges: [],
     signInKeys: [],
     identityKeys: [],
+    formerHosts: [],
+    logQuery: false,
     async open(changes = {}) {
       await driver?.close()
       driver = await createHaproxy({
@@ -87,11 +92,13 @@ export async function makeHaproxyLab(options: Partial<HaproxyDriverOptions> = {}
     },
     async apply(routes, certificates = [], isQuick = false) {
       if (!driver) throw new Error('no driver is open')
-      const settings = { publicHost: PUBLIC_HOST, signInKeys: lab.signInKeys, identityKeys: lab.identityKeys }
+      const { signInKeys, identityKeys, formerHosts, logQuery } = lab
+      const settings = { publicHost: PUBLIC_HOST, formerHosts, signInKeys, identityKeys }
       const signIns = new Map([['sign-in:0', lab.signIns]])
       const all = [own, ...certificates]
       const { challenges } = lab
-      const wanted = { routes: inSections(routes), signIns, challenges, certificates: all, settings, isQuick }
+      const contents = { routes: inSections(routes), signIns, challenges, certificates: all }
+      const wanted = { ...contents, settings, logQuery, isQuick }
       for (;;) {
         const problems = await driver.apply(wanted)
         if (!driver.needsAnotherApply()) return problems

@@ -1,14 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createExec, type Exec } from '@postern/host/exec'
+import { createExec, type Exec } from '@postern/host/processes/exec'
 import { addNamespace, beginLab, type Namespace } from '@postern/testkit/lab/namespace'
 
 /** A machine for the edge's own parts, with a directory and an interface name that nobody else uses. */
 export interface Lab extends Namespace {
   interface: string
   dir: string
-  /** The edge's door to its programs. */
+  /** Runs programs as the edge does. */
   exec: Exec
   close(): Promise<void>
 }

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { DesiredState, StateAnswer } from '@postern/contract/desired-state'
-import type { EdgeReport } from '@postern/contract/edge'
-import { parseSettings } from '@postern/contract/settings'
+import type { DesiredState, StateAnswer } from '@postern/contract/edge/desired-state'
+import type { EdgeReport } from '@postern/contract/edge/edge-messages'
+import { parseSettings } from '@postern/contract/settings/settings'
 import { pino } from 'pino'
 import { expect } from 'vitest'
 import type { PartResult } from '../src/drivers/part.ts'
@@ -15,7 +15,7 @@ import { makeFakeNames } from './fake-names.ts'
 
 export const OK = { state: 'ok', detail: '' } as const
 
-/** Parts that take no time; `order` says which have been made. */
+/** Parts that take no time; `order` has those that were applied. */
 export function makeParts(order: string[] = []) {
   const made = async (name: string): Promise<PartResult> => {
     order.push(name)
@@ -63,6 +63,7 @@ export function makeLoop(
     observerProblems: () => [],
     hasKernelChanged: () => false,
     onRoutes: () => undefined,
+    logsQueries: () => false,
     fetchState: async (known) => withoutKnown(answerOf(await state()), known),
     report(report) {
       reports.push(report)
@@ -78,7 +79,7 @@ export function makeLoop(
   return {
     loop,
     reports,
-    /** Waits for a last report that is so. */
+    /** Waits until the last report fulfils this. */
     async reported(isIt: (report: EdgeReport) => boolean): Promise<EdgeReport> {
       for (;;) {
         const last = reports.at(-1)
@@ -97,7 +98,7 @@ export function makeLoop(
   }
 }
 
-/** A server does not send the settings again that an edge has. */
+/** A server does not send settings again that the edge already has. */
 function withoutKnown(
   { hashes, sections, revision }: StateAnswer,
   known: Record<string, string>,

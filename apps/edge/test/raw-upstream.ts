@@ -1,11 +1,11 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 
-/** A program on a private host that takes any request and shows the bytes of its head. */
+/** A program on a private host that accepts any request and keeps the bytes of its head. */
 export interface RawUpstream {
   port: number
   /** The heads of all requests so far, one character a byte. */
   heads: string[]
-  /** What it answers with; the default is an empty 200. */
+  /** Its answer; by default an empty 200. */
   answer: string
   close(): Promise<void>
 }

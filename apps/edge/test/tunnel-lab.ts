@@ -1,4 +1,4 @@
-import type { Exec } from '@postern/host/exec'
+import type { Exec } from '@postern/host/processes/exec'
 import { createWireGuard } from '../src/drivers/tunnel/driver.ts'
 import { makePeer, makeSettings } from './factories.ts'
 import { type Lab, startLab } from './lab.ts'
@@ -21,7 +21,7 @@ export async function startTunnelLab() {
         dataDir: lab.dir,
         dir: `${lab.dir}/wireguard`,
         listenPort: TUNNEL_PORT,
-        resolvConf: '/dev/null',
+        resolvConfs: [],
       }),
     world: () => readWorld(lab),
     async endpointOf(publicKey: string): Promise<string | undefined> {
@@ -35,7 +35,7 @@ export async function startTunnelLab() {
   })
 }
 
-/** What is in force, in the words of the programs themselves. */
+/** What is in force, as the programs themselves print it. */
 async function readWorld(lab: Lab) {
   const lines = async (...args: [string, ...string[]]) =>
     (await lab.must(...args))

@@ -1,8 +1,11 @@
 import { fileURLToPath } from 'node:url'
-import type { PortRoute } from '@postern/contract/desired-state'
+import type { PortRoute } from '@postern/contract/edge/desired-state'
+import type { Exec } from '@postern/host/processes/exec'
 import type { ResolvedPortRoute } from '@postern/render/resolved-route'
 import { connect } from '@postern/testkit/lab/namespace'
 import { until } from '@postern/testkit/until'
+import { onTestFinished } from 'vitest'
+import { createNftables, type NftablesDriver } from '../src/drivers/nftables/driver.ts'
 import { makePeer, makePortRoute } from './factories.ts'
 import { type Lab, startLab } from './lab.ts'
 
@@ -18,6 +21,10 @@ export interface UdpLab {
   gateway: Lab
   host: Lab
   world: Lab
+  /** The driver of the edge. */
+  open(exec?: Exec): NftablesDriver
+  /** Keeps flows to the edge up until the end of the test. */
+  keep(port: number, source?: string, from?: Lab, count?: number): Kept
   close(): Promise<void>
 }
 
@@ -57,6 +64,13 @@ export async function startUdpLab(): Promise<UdpLab> {
     gateway,
     host,
     world,
+    open: (exec = edge.exec) =>
+      createNftables({ exec, interface: tunnel, httpsPort: 443, portRange: PORT_RANGE }),
+    keep(port, source = '198.51.100.9', from = world, count = 1) {
+      const kept = keepFlows(from, source.includes(':') ? PUBLIC6 : PUBLIC4, port, source, count)
+      onTestFinished(kept.stop)
+      return kept
+    },
     close: async () => void (await Promise.all(labs.map((lab) => lab.close()))),
   }
 }
@@ -86,6 +100,13 @@ export function makeUdpRoute(
   // A change never makes it one of TCP.
   return { ...route, address: plain.address4, ...changes } as ResolvedPortRoute
 }
+
+type Changes = Partial<ResolvedPortRoute>
+export const dns = (changes: Changes = {}) => makeUdpRoute(10, 32_670, changes)
+export const echo = (changes: Changes = {}) =>
+  makeUdpRoute(11, 32_671, { backend: { host: null, port: 7001 }, ...changes })
+export const echoTwo = () => makeUdpRoute(12, 32_672, { backend: { host: null, port: 7002 } })
+export const onService = (id: number, message: unknown) => ({ scope: { kind: 'service', id }, message })
 
 /** A name server (dnsmasq) that knows `a.test` and a text of 1,600 bytes under `big.test`. */
 export async function startNameServer(lab: Lab, ...options: string[]): Promise<void> {
@@ -156,6 +177,9 @@ export interface Kept {
   answers(): string
   stop(): void
 }
+
+export const untilAnswered = (kept: Kept, count = 1) => until('answers', () => kept.answered() === count)
+export const untilSilent = (kept: Kept) => until('silence', () => kept.answered() === 0)
 
 export function keepFlows(from: Lab, host: string, port: number, source: string, count = 1): Kept {
   let last = ''

@@ -1,5 +1,6 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
-import type { BackendReport, BackendTrouble } from '@postern/contract/edge'
+import type { BackendTrouble } from '@postern/contract/edge/edge'
+import type { BackendReport } from '@postern/contract/edge/edge-messages'
 import type { ResolvedHttpRoute } from '@postern/render/resolved-route'
 import { until } from '@postern/testkit/until'
 import { onTestFinished } from 'vitest'
@@ -10,11 +11,11 @@ type Probe = Parameters<typeof createBackendWatch>[0]['probe']
 
 /** A watch of backends, and what it tells the server. */
 export function startWatchLab(probe?: Probe) {
-  const told = new Map<number, BackendTrouble | null>()
+  const reported = new Map<number, BackendTrouble | null>()
   const messages: { isFirst: boolean; backends: BackendReport[] }[] = []
   const lab = {
     /** What the server was told, by service. */
-    told,
+    reported,
     messages,
     isServerThere: true,
     /** Added to the clock, to make what is due later due now. */
@@ -25,13 +26,13 @@ export function startWatchLab(probe?: Probe) {
     send(isFirst, backends) {
       if (!lab.isServerThere) return false
       messages.push({ isFirst, backends })
-      for (const { service, trouble } of backends) told.set(service, trouble)
+      for (const { service, trouble } of backends) reported.set(service, trouble)
       return true
     },
     ...(probe && { probe }),
   })
   const trouble = (service: number, what: BackendTrouble | null) =>
-    until(`${what} of ${service}`, () => told.has(service) && told.get(service) === what)
+    until(`${what} of ${service}`, () => reported.has(service) && reported.get(service) === what)
   return Object.assign(lab, { watch, trouble, close: () => watch.close() })
 }
 

@@ -12,7 +12,7 @@ const STYLES = [
   ...['frame', 'text', 'search'].map((name) => `styles/${name}.css`),
 ]
 
-/** The parts of every page, as files whose names say their content, so that browsers may keep them for ever. */
+/** The parts of every page, as files named by their content, so that browsers may cache them forever. */
 export async function makeAssets(
   rootDir: string,
   index: readonly IndexEntry[],
@@ -45,7 +45,7 @@ async function bundle(input: string): Promise<string> {
   return output[0].code
 }
 
-/** The console's own files, which a browser that was there has already. Without a built console: the system's fonts. */
+/** The console's own files, which a browser may have cached already. Without a built console: the system's fonts. */
 function fontFaces(rootDir: string): string {
   const dir = `${rootDir}/apps/console/dist/assets`
   const files = existsSync(dir) ? readdirSync(dir) : []

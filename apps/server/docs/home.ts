@@ -3,7 +3,7 @@ import type { OutlineGroup } from './outline.ts'
 import { hrefOf, type PageContent } from './page.ts'
 import { escapeHtml } from './sections.ts'
 
-/** The first page: what there is, by group. */
+/** The first page: all pages, by group. */
 export function renderHome({ pages }: DocsLibrary, outline: readonly OutlineGroup[]): PageContent {
   const groups = outline.map(({ title, pages: own }) => {
     const cards = own.map(
@@ -26,7 +26,7 @@ const INTRO =
 
 const DECISIONS_LINK = 'Why Postern is built as it is: <a href="/docs/decisions">the decisions</a>.'
 
-/** The list of decisions, which would drown the sidebar. */
+/** The list of decisions, which would be too long for the sidebar. */
 export function renderDecisions({ pages }: DocsLibrary): PageContent {
   const links = decisionsOf(pages).map(
     (name) => `<li><a href="${hrefOf(name)}">${escapeHtml(pages.get(name)?.title ?? name)}</a></li>`,
@@ -39,7 +39,7 @@ export function renderDecisions({ pages }: DocsLibrary): PageContent {
   }
 }
 
-/** An image is built without them. */
+/** An image has none. */
 export function hasDecisions({ pages }: Pick<DocsLibrary, 'pages'>): boolean {
   return decisionsOf(pages).length > 0
 }

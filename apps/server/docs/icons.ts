@@ -1,7 +1,7 @@
 const icon = (name: string, paths: string) =>
   `<svg class="ic lucide ${name}" viewBox="0 0 24 24" aria-hidden="true">${paths}</svg>`
 
-/** Those of the console: Lucide, and the mark of the product. */
+/** The console's icons: Lucide, and the product's mark. */
 export const ICONS = {
   menu: icon('menu', '<path d="M4 6h16M4 12h16M4 18h16"/>'),
   search: icon('search', '<circle cx="11" cy="11" r="8"/><path d="m21 21-4.3-4.3"/>'),

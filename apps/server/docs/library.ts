@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { type DocsPage, renderDocsPage } from './render.ts'
 
-/** The documentation of a repository: pages by their address below `/docs/`, and the names of pictures there. */
+/** The documentation of a repository: pages by their address below `/docs/`, and the names of its images. */
 export interface DocsLibrary {
   pages: ReadonlyMap<string, DocsPage>
   images: ReadonlySet<string>
@@ -10,7 +10,10 @@ export interface DocsLibrary {
 
 const IMAGE = /\.(png|jpg|webp|svg)$/
 
-/** Pages that are written for the repository too, and stand at its root. */
+/** Where the pages are; the folder is part of a page's address. */
+const FOLDERS = ['docs', 'docs/network', 'docs/recipes', 'docs/decisions']
+
+/** Pages that are also written for readers of the repository, at its root. */
 const AT_THE_ROOT = ['TERMS.md', 'SECURITY.md']
 
 /** Reads and renders everything. A repository without documentation has an empty library. */
@@ -39,7 +42,7 @@ interface Source {
 }
 
 function readSources(rootDir: string): Map<string, Source> {
-  const files = ['docs', 'docs/decisions'].flatMap((dir) =>
+  const files = FOLDERS.flatMap((dir) =>
     listFiles(`${rootDir}/${dir}`)
       .filter((name) => name.endsWith('.md'))
       .map((name) => `${dir}/${name}`),
@@ -57,8 +60,8 @@ function readSources(rootDir: string): Map<string, Source> {
 }
 
 /**
- * Which test holds a promise concerns those who read the repository: `file.test.ts › its title`, or `› its title` for
- * another one of the same file.
+ * References to tests are only for readers of the repository: `file.test.ts › its title`, or `› its title` for
+ * another one in the same file.
  */
 export function withoutTests(text: string): string {
   return text.replace(/,? ?`(?:[^`\n]*\.test\.tsx? )?› [^`\n]*`/g, '')

@@ -1,11 +1,11 @@
-/** What the sidebar shows: a page appears as soon as its file is there. */
+/** The content of the sidebar: a page appears as soon as its file exists. */
 export interface OutlineGroup {
   title: string
   pages: readonly OutlinePage[]
 }
 
 export interface OutlinePage {
-  /** The page's address below `/docs/`, which is its file's name. */
+  /** The page's address below `/docs/`, and its file's name. */
   name: string
   /** Shorter than the page's own. */
   title: string
@@ -18,17 +18,29 @@ export const OUTLINE: readonly OutlineGroup[] = [
     title: 'Start',
     pages: [
       page('quick-start', 'Quick start'),
+      page('how-it-works', 'How it works'),
       page('coming-from-another-product', 'Coming from another product'),
     ],
   },
   {
     title: 'Install',
     pages: [
+      page('from-a-clone', 'From a clone'),
       page('packages', 'Packages'),
       page('docker', 'Docker'),
       page('kubernetes', 'Kubernetes'),
-      page('home-assistant', 'Home Assistant'),
+      page('home-assistant', 'Home Assistant add-on'),
       page('settings', 'Settings'),
+    ],
+  },
+  {
+    title: 'Network',
+    pages: [
+      page('network/dns', 'DNS, step by step'),
+      page('network/firewalls', 'Firewalls'),
+      page('network/home-router', 'Behind a home router'),
+      page('network/cloudflare', 'Cloudflare in front'),
+      page('network/ip-lists', 'Allow and block addresses'),
     ],
   },
   {
@@ -43,12 +55,35 @@ export const OUTLINE: readonly OutlineGroup[] = [
     ],
   },
   {
+    title: 'Recipes',
+    pages: [
+      page('recipes/jellyfin', 'Jellyfin'),
+      page('recipes/nextcloud', 'Nextcloud'),
+      page('recipes/immich', 'Immich'),
+      page('recipes/home-assistant', 'Home Assistant'),
+      page('recipes/game-server', 'A game server'),
+      page('recipes/ssh', 'SSH'),
+      page('recipes/git', 'Git'),
+      page('recipes/database', 'A database'),
+    ],
+  },
+  {
     title: 'Operate',
     pages: [
+      page('accounts', 'Accounts and passwords'),
+      page('palette', 'Search and commands'),
+      page('many-at-once', 'Many at once'),
       page('cli', 'The postern command'),
+      page('api', 'API'),
+      page('requests', 'Requests'),
+      page('traffic', 'Traffic'),
       page('backup-and-restore', 'Backup and restore'),
+      page('alerts', 'Alerts'),
+      page('monitoring', 'Monitoring'),
+      page('programs-and-files', 'Programs, files and ports'),
       page('upgrade', 'Upgrade'),
       page('common-questions', 'Common questions'),
+      page('why', 'Why?'),
       page('troubleshooting', 'Troubleshooting'),
       page('security', 'Security model'),
     ],

@@ -2,7 +2,7 @@ import { ICONS } from './icons.ts'
 import type { OutlineGroup, OutlinePage } from './outline.ts'
 import { escapeHtml, type Section } from './sections.ts'
 
-/** Where the parts of every page are, with their content in their names. */
+/** The addresses of the parts of every page, named by content. */
 export interface SiteAssets {
   style: string
   script: string
@@ -16,7 +16,7 @@ export interface Frame {
 }
 
 export interface PageContent {
-  /** The address below `/docs/`, or undefined of a page that has none. */
+  /** The address below `/docs/`; undefined for a page that has none. */
   name: string | undefined
   title: string
   html: string
@@ -25,7 +25,7 @@ export interface PageContent {
 
 export const hrefOf = (name: string) => (name === 'index' ? '/docs' : `/docs/${name}`)
 
-/** A whole page. It can be read, and its links followed, also where no script runs. */
+/** A whole page. It and its links also work without scripts. */
 export function renderDocument(content: PageContent, frame: Frame): string {
   const { title, html, name } = content
   const { assets } = frame
@@ -54,7 +54,7 @@ ${renderContents(content.sections)}
 `
 }
 
-/** What only works with the script is hidden until it runs. */
+/** Elements that need the script are hidden until it runs. */
 const HEADER = `<header class="bar">
 <button class="icon-btn open-pages" type="button" popovertarget="pages" aria-label="Pages">${ICONS.menu}</button>
 <a class="brand" href="/docs">${ICONS.glyph}<span class="word">Postern</span> <span class="docs">Docs</span></a>
@@ -76,7 +76,7 @@ function renderLink({ name, title }: OutlinePage, isCurrent: boolean): string {
   return `<a href="${hrefOf(name)}"${isCurrent ? ' aria-current="page"' : ''}>${escapeHtml(title)}</a>`
 }
 
-/** A page beside the outline has none. */
+/** A page outside the outline has none. */
 function renderNeighbours(outline: readonly OutlineGroup[], current: string | undefined): string {
   const all = outline.flatMap(({ pages }) => pages)
   const at = all.findIndex(({ name }) => name === current)
@@ -88,7 +88,7 @@ function renderNeighbours(outline: readonly OutlineGroup[], current: string | un
   return `<nav class="neighbours" aria-label="Previous and next page">${link(all[at - 1], 'prev', 'Previous')}${link(all[at + 1], 'next', 'Next')}</nav>`
 }
 
-/** The headings of the page; of a short page there is nothing to choose from. */
+/** The headings of the page; none for a short page. */
 function renderContents(sections: readonly Section[]): string {
   const shown = sections.filter(({ depth }) => depth === 2 || depth === 3)
   if (shown.length < 2) return ''

@@ -11,10 +11,10 @@ export interface DocsPage {
   sections: readonly Section[]
 }
 
-/** What a relative link may lead to: the address below `/docs`, or undefined when nothing is served there. */
+/** Turns a relative link into the address below `/docs`; undefined when nothing is served there. */
 export type ResolveLink = (path: string) => string | undefined
 
-/** A place in a table that links lead to, written so that other readers of the file know it as well. */
+/** The target of links into a table, in a form that also works in other Markdown viewers. */
 const SPOT = /^<a id="([a-z0-9-]+)">$/
 
 /** Renders Markdown. HTML in it is shown as text; links lead only to http, https, mail and our own pages. */
@@ -35,7 +35,7 @@ export function renderDocsPage(markdown: string, resolve: ResolveLink): DocsPage
       table({ header, rows }: Tokens.Table) {
         const heads = header.map((cell) => `<th>${this.parser.parseInline(cell.tokens)}</th>`)
         const labels = header.map((cell) => escapeHtml(plainText(cell.tokens)))
-        // Where the page is too narrow for the columns, each cell has its heading beside it.
+        // On a narrow screen, each cell shows its heading beside it.
         const lines = rows.map((row) =>
           row.map(
             (cell, at) => `<td data-label="${labels[at]}">${this.parser.parseInline(cell.tokens)}</td>`,
@@ -69,7 +69,7 @@ function isTable(token: Token): token is Tokens.Table {
   return token.type === 'table'
 }
 
-/** What only the repository's readers see may have been a whole column. */
+/** The parts only for the repository's readers may have been a whole column. */
 function dropEmptyColumns({ header, rows }: Tokens.Table): void {
   for (let at = header.length - 1; at > 0; at--) {
     if (rows.some((row) => row[at]?.text.trim())) continue
@@ -83,7 +83,10 @@ function spotOf(html: string): string | undefined {
   return html === '</a>' ? '' : undefined
 }
 
-/** What scrolls sideways can be scrolled by keyboard. No such tag comes from a text: HTML in it was escaped. */
+/**
+ * Makes whatever scrolls sideways scrollable by keyboard. No such tag comes from a text, because its HTML was
+ * escaped.
+ */
 function reachable(html: string): string {
   return html
     .replaceAll('<pre>', '<pre tabindex="0">')

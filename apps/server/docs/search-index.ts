@@ -3,7 +3,7 @@ import type { DocsLibrary } from './library.ts'
 import type { OutlineGroup } from './outline.ts'
 import { hrefOf } from './page.ts'
 
-/** Every section of the pages that the sidebar has. */
+/** All sections of the sidebar's pages. */
 export function makeSearchIndex({ pages }: DocsLibrary, outline: readonly OutlineGroup[]): IndexEntry[] {
   return outline
     .flatMap(({ pages: own }) => own)

@@ -1,6 +1,6 @@
 import type { Token, Tokens } from 'marked'
 
-/** A part of a page that has an address of its own: below a heading, or a row of a table. */
+/** A part of a page with an address of its own: below a heading, or a row of a table. */
 export interface Section {
   /** Empty for the page itself. */
   id: string
@@ -29,10 +29,10 @@ export function sectionsOf(tokens: readonly Token[], idOf: (token: Token) => str
   return [...sections, ...rows]
 }
 
-/** A row with an address is a section of its own; everything else is text of where it stands. */
+/** A row with an address is a section of its own; any other belongs to the section around it. */
 function textOf(token: Token): { text: string; own: Section[] } {
   if (token.type !== 'table') return { text: plainText([token]), own: [] }
-  // Marked's types leave a token of its own kinds open.
+  // Marked's types do not narrow a token by its kind.
   const { header, rows } = token as Tokens.Table
   const own: Section[] = []
   const rest = SPOT.test(rows[0]?.[0]?.text ?? '') ? [] : [header]
@@ -85,7 +85,7 @@ export function summaryOf(tokens: readonly Token[]): string {
     : ''
 }
 
-/** Addresses of headings, each once: the second of the same words gets a number. */
+/** Addresses of headings, each unique: a second one with the same words gets a number. */
 export function createSlugs(): (words: string) => string {
   const used = new Map<string, number>()
   return (words) => {

@@ -8,7 +8,7 @@ import { outlineOf } from './outline.ts'
 import { type PageContent, renderDocument } from './page.ts'
 import { makeSearchIndex } from './search-index.ts'
 
-/** Renders the documentation of a repository into files that are named as it is addressed below `/docs/`. */
+/** Renders the documentation of a repository into files named by their addresses below `/docs/`. */
 export async function writeDocs(rootDir: string): Promise<void> {
   const target = join(rootDir, 'apps/server/dist/docs')
   rmSync(target, { recursive: true, force: true })
@@ -27,7 +27,7 @@ export async function writeDocs(rootDir: string): Promise<void> {
   for (const name of library.images) cpSync(join(rootDir, 'docs', name), join(target, name))
 }
 
-/** With its compressed forms beside it: the server compresses nothing by itself. */
+/** Together with its compressed forms, because the server compresses nothing itself. */
 function writeText(file: string, text: string): void {
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, text)

@@ -10,20 +10,20 @@ import { ROUTES } from './routes/index.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** All that are open, so that stopping ends them. */
+    /** All open ones, so that stopping ends them. */
     streams: Set<EventStream>
   }
 }
 
 const BODY_BYTES = 256 * 1024
 const REQUEST_MS = 30_000
-/** A frame of an edge with the figures of thousands of nodes. */
+/** The largest frame of an edge has the figures of thousands of nodes. */
 const FRAME_BYTES = 4 * 1024 * 1024
 
 /** The HTTP application over a context. It does not listen. */
 export async function buildApp(context: Context, { trustForwarded }: AppOptions): Promise<FastifyInstance> {
   const app = fastify({
-    // pino's logger is one; without the wider name the application's type would carry pino's.
+    // pino's logger fits; without the wider type, the application's type would depend on pino's.
     loggerInstance: context.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     trustProxy: trustForwarded && ((_address, hop) => hop === 0),
@@ -61,10 +61,10 @@ function parseEmptyBodies(app: FastifyInstance): void {
 }
 
 const HELMET = {
-  // Two policies at once, which the library cannot say: see http/hooks.ts.
+  // Two policies at once, which the library cannot do: see http/hooks.ts.
   contentSecurityPolicy: false,
   frameguard: { action: 'deny' as const },
-  // Set by hand, only for what came by https through HAProxy.
+  // Set by hand, only for requests that came by https through HAProxy.
   strictTransportSecurity: false,
   // The session is in the address of streams: it must not leave with a referrer.
   referrerPolicy: { policy: 'no-referrer' as const },

@@ -1,9 +1,19 @@
-import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { installationPaths } from '@postern/contract/installation'
-import { startTestServer } from '@postern/testkit/server'
+import { startTestServer, type TestServer } from '@postern/testkit/server'
+import { tempDir } from '@postern/testkit/temp-dir'
 import { afterEach, expect, test } from 'vitest'
 
 const dirs: string[] = []
@@ -11,7 +21,7 @@ afterEach(() => {
   for (const dir of dirs.splice(0)) rmSync(dir, { recursive: true, force: true })
 })
 
-/** What SQLite's own copy of a database in use gives, and the key beside it. */
+/** A copy of the running database by SQLite itself, and the key beside it. */
 function backUp(dataDir: string): ReturnType<typeof installationPaths> {
   const copy = mkdtempSync(join(tmpdir(), 'pt-backup-'))
   dirs.push(copy)
@@ -27,7 +37,7 @@ function backUp(dataDir: string): ReturnType<typeof installationPaths> {
 }
 
 /** As docs/backup-and-restore.md promises. */
-test('a copy that was made while the server ran brings everything back elsewhere', async () => {
+test('a copy made while the server ran restores everything elsewhere', async () => {
   const server = await startTestServer()
   const client = await server.signIn()
   const node = (await client.post('/api/nodes', { name: 'attic' })).json()
@@ -46,7 +56,7 @@ test('a copy that was made while the server ran brings everything back elsewhere
   const names = (await again.get('/api/nodes')).json().map(({ name }: { name: string }) => name)
   expect(names).toEqual(['Local', 'attic'])
   expect((await again.get(`/api/services/${node.id}/http`)).body).toContain('"web"')
-  // A session and a node's token of before are good, and what is sealed opens.
+  // Previous sessions and nodes' tokens are valid, and sealed values open.
   const headers = { authorization: `Bearer ${client.token}` }
   expect((await restored.call({ method: 'GET', url: '/api/nodes', headers })).statusCode).toBe(200)
   const config = { authorization: `Bearer ${node.token}` }
@@ -55,8 +65,48 @@ test('a copy that was made while the server ran brings everything back elsewhere
   await restored.close({ keepData: true })
 })
 
-/** As docs/upgrade.md, Go back, has it: the copy of before is put in place of what the newer server left. */
-test('after an upgrade the version of before starts again with the copy that the upgrade made', async () => {
+/** What edges get of the sealed texts. */
+async function readSecrets({ context }: TestServer): Promise<string[]> {
+  const state = (await context.desiredState.read({})).join('')
+  return [...state.matchAll(/"(?:tunnelPrivateKey|privateKey)":"[^"]{40,}"/g)].map(([text]) => text)
+}
+
+/** As the first lines of *Restore* there do it. */
+test('a copy that the server made by itself restores everything elsewhere', async () => {
+  const directory = join(tempDir(), 'copies')
+  const server = await startTestServer({ settings: { POSTERN_BACKUP_DIR: directory } })
+  const client = await server.signIn()
+  const node = await client.createNode({ name: 'attic' })
+  const form = { name: 'web', pathLocation: '/web', backendPort: 80 }
+  expect((await client.post(`/api/services/${node.id}/http`, form)).statusCode).toBe(201)
+  expect((await client.post('/api/settings/backups')).json().failure).toBeNull()
+  const sealed = await readSecrets(server)
+  expect(sealed).toHaveLength(2)
+  await client.createNode({ name: 'too late' })
+  await server.close()
+
+  const other = await startTestServer()
+  const [name = ''] = readdirSync(directory)
+  const { database, secretKey } = installationPaths(other.dataDir)
+  await other.restart({}, () => {
+    for (const ending of ['-wal', '-shm']) rmSync(`${database}${ending}`, { force: true })
+    copyFileSync(join(directory, name, 'postern.db'), database)
+    copyFileSync(join(directory, name, 'secret.key'), secretKey)
+  })
+  const again = await other.signIn()
+  const names = (await again.get('/api/nodes')).json().map(({ name }: { name: string }) => name)
+  expect(names).toEqual(['Local', 'attic'])
+  expect((await again.get(`/api/services/${node.id}/http`)).body).toContain('"web"')
+  // The keys of nodes and certificates open, and tokens are valid.
+  expect(await readSecrets(other)).toEqual(sealed)
+  const config = { authorization: `Bearer ${node.token}` }
+  const asked = await other.call({ method: 'GET', url: '/api/agent/config', headers: config })
+  expect(asked.statusCode).toBe(200)
+  await other.close()
+})
+
+/** As in docs/upgrade.md, *Go back*: the previous copy replaces what the newer server left. */
+test('after an upgrade, the previous version starts again with the copy that the upgrade made', async () => {
   const server = await startTestServer()
   const client = await server.signIn()
   await client.post('/api/nodes', { name: 'attic' })
@@ -83,7 +133,7 @@ function versionOf(file: string): number {
   return version
 }
 
-/** As a newer server with one more step leaves it. */
+/** As a newer server with one more migration leaves it. */
 function raiseVersion(file: string): void {
   const version = versionOf(file)
   const database = new DatabaseSync(file)

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync } from 'node:fs'
-import { SESSION_KEY_HEADER } from '@postern/contract/auth'
+import { SESSION_KEY_HEADER } from '@postern/contract/sign-in/auth'
+import { type Disk, observeDisk } from '@postern/host/disk'
 import { type Logger, pino } from 'pino'
 import { loadAuthority } from './certificates/authority.ts'
 import { createLiveBus } from './changes/live.ts'
@@ -8,14 +9,18 @@ import { publicUrl, type ServerConfig } from './config.ts'
 import { createAttempts } from './core/accounts/attempts.ts'
 import { createGate } from './core/accounts/gate.ts'
 import { createLoginLimits } from './core/accounts/login-limits.ts'
-import { PASSWORD_COST } from './core/accounts/passwords.ts'
+import { PASSWORD_COST, type PasswordCost } from './core/accounts/passwords.ts'
 import { createTickets } from './core/accounts/tickets.ts'
+import { OUTSIDE, type Outside } from './core/alerts/deliver/outside.ts'
+import { createBackups } from './core/backup/backups.ts'
 import { createDesiredState } from './core/desired-state/desired-state.ts'
+import { skipGivenIds } from './core/domains/entry-ids.ts'
 import { createProofs } from './core/domains/proofs.ts'
 import { createResolver, type Resolver } from './core/domains/resolver.ts'
 import { createVisit, type Visit } from './core/domains/visit.ts'
 import { createEdgeHub } from './core/edges/edges.ts'
 import { createCounts } from './core/figures/counts.ts'
+import { takeTotals } from './core/figures/totals.ts'
 import { createUpkeep } from './core/figures/upkeep.ts'
 import { createLogHub } from './core/logs/logs.ts'
 import { readAgentFiles } from './core/nodes/agent-files.ts'
@@ -23,8 +28,9 @@ import { createAgents } from './core/nodes/agents.ts'
 import { createLiveFigures } from './core/nodes/figures.ts'
 import { createTokenUses } from './core/nodes/token-uses.ts'
 import { openSecrets } from './core/secrets/sealed-rows.ts'
-import { createProvider } from './core/sign-in/create-provider.ts'
-import { createFlow, redirectUrlOf } from './core/sign-in/flow.ts'
+import { loadSettings } from './core/settings/live-settings.ts'
+import { createProviders } from './core/sign-in/create-provider.ts'
+import { createFlow } from './core/sign-in/flow.ts'
 import { createFlowTokens } from './core/sign-in/flow-tokens.ts'
 import { loadIdentities } from './core/sign-in/identities.ts'
 import { loadSignInKeys } from './core/sign-in/keys.ts'
@@ -33,10 +39,11 @@ import { createTrials } from './core/sign-in/trials.ts'
 import { createFeeds } from './core/streams/feeds.ts'
 import { createAddressBook } from './core/tunnel/addresses.ts'
 import { loadTunnel } from './core/tunnel/tunnel.ts'
+import { createWhys } from './core/why/whys.ts'
 import { openDatabase, openLiveDatabase } from './db/open.ts'
 import { type MachineNetwork, observeNetwork } from './network.ts'
 
-/** The world outside, given as arguments so that a test can be its own. */
+/** The outside world, passed in so that tests can replace it. */
 export interface World {
   /** ms since the epoch. */
   clock(): number
@@ -44,8 +51,10 @@ export interface World {
   network(): MachineNetwork
   resolver: Resolver
   visit: Visit
-  /** scrypt's N; a power of two. */
-  scryptCost: number
+  /** Where alerts are sent. */
+  outside: Outside
+  disk(directory: string): Promise<Disk | null>
+  passwordCost: PasswordCost
 }
 
 /** Everything alive in the server, built once. */
@@ -57,61 +66,74 @@ export const realWorld: World = {
   network: observeNetwork,
   resolver: createResolver(),
   visit: createVisit(),
-  scryptCost: PASSWORD_COST,
+  outside: OUTSIDE,
+  disk: observeDisk,
+  passwordCost: PASSWORD_COST,
 }
 
 /**
- * Opens the databases below the data directory and builds what lives on them, in order.
- * @throws SecretsError, DatabaseError, DatabaseTooNewError, or the system's error for a directory that is not there.
+ * Opens the databases below the data directory and builds everything on top of them, in order.
+ * @throws SecretsError, DatabaseError, DatabaseTooNewError, or the system's error when the directory does not exist
  */
-export async function buildContext(config: ServerConfig, log: Logger, world: World) {
+export async function buildContext(given: ServerConfig, log: Logger, world: World) {
   const ends: (() => void | Promise<void>)[] = []
   const dispose = async () => {
     for (let end = ends.pop(); end !== undefined; end = ends.pop()) await end()
   }
   try {
-    mkdirSync(config.paths.serverDir, { recursive: true, mode: 0o700 })
-    const { database, secretKey } = config.paths
+    mkdirSync(given.paths.serverDir, { recursive: true, mode: 0o700 })
+    const { database, secretKey } = given.paths
     const db = openDatabase(database, !existsSync(secretKey), {
-      onCopy: (file) => log.info({ file }, 'the database was copied before it is brought up to date'),
+      onCopy: (file) => log.info({ file }, 'the database was copied before its migration'),
     })
     ends.push(() => db.destroy())
     // The installation's own secrets are in the settings before anything else is sealed.
     const isSealed = (await db.selectFrom('settings').select('key').limit(1).execute()).length > 0
     const secrets = await openSecrets(db, secretKey, isSealed)
+    await skipGivenIds(db, world.clock())
+    const bus = createLiveBus((err) => log.error({ err }, 'a listener failed'))
+    const liveSettings = await loadSettings({ db, secrets, bus, log }, given)
+    const { config } = liveSettings
     const liveDb = openLiveDatabase(config.paths.liveDatabase, (file) =>
-      log.warn({ file }, 'figures of a newer version were set aside, and new ones begun'),
+      log.warn({ file }, 'the figures of a newer version were set aside, and new ones started'),
     )
     ends.push(() => liveDb.destroy())
-    const bus = createLiveBus((err) => log.error({ err }, 'a listener failed'))
     const live = await createLiveFigures({ liveDb, bus, log, ...world })
     ends.push(() => live.dispose())
     const tokenUses = await createTokenUses({ db, liveDb, log, ...world })
     ends.push(() => tokenUses.close())
     const upkeep = createUpkeep({ liveDb, log, ...world })
     ends.push(() => upkeep.close())
-    const counts = createCounts({ db, liveDb, log, ...world })
+    const totals = await takeTotals({ file: config.paths.counters, log, ...world })
+    ends.push(() => totals.close())
+    const counts = createCounts({ db, liveDb, totals, log, ...world })
     ends.push(() => counts.close())
+    const backups = await createBackups({ config, secrets, log, ...world })
+    ends.push(() => backups.close())
     const tunnel = await loadTunnel({ db, secrets, config, ...world })
     const logs = createLogHub(() => new Date(world.clock()))
     const signInKeys = await loadSignInKeys({ db, bus, secrets, ...world })
     const flowTokens = createFlowTokens(world.randomBytes(32), world.clock)
-    const identities = await loadIdentities({ db, bus, secrets, ...world }, publicUrl(config))
+    const identities = await loadIdentities({ db, bus, secrets, ...world }, () => publicUrl(config))
     const visitorSessions = createVisitorSessions({ signInKeys, identities, ...world })
-    const provider = createProvider(config.settings)
+    const providers = createProviders(config)
     return {
       ...world,
       config,
+      /** What people set in the console; in force by `config`. */
+      liveSettings,
       log,
       db,
-      /** Figures, which may be lost. */
+      /** The database of figures, which may be lost. */
       liveDb,
       secrets,
       bus,
       live,
       agents: createAgents({ bus, tokenUses, clock: world.clock }),
       tokenUses,
+      backups,
       counts,
+      totals,
       logs,
       edges: createEdgeHub({ db, bus, live, counts, logs, log, ...world }),
       feeds: createFeeds(bus, (err) => log.error({ err }, 'a stream could not be computed')),
@@ -119,11 +141,15 @@ export async function buildContext(config: ServerConfig, log: Logger, world: Wor
       tickets: createTickets(world.randomBytes(32), world.clock),
       /** Proofs of domain checks that are under way. */
       proofs: createProofs(world.randomBytes),
-      /** Keys that nodes registered: each is a change that goes to every edge. */
+      /** Ways of visitors that somebody asked about. */
+      whys: createWhys(world.clock),
+      /** Limits the keys that nodes register: each is a change that goes to every edge. */
       keyAttempts: createAttempts(world.clock),
-      /** Sets of services that agents sent, and domains that were looked up for them. */
+      /** Limits the sets of services that agents send, and the look-ups of their domains. */
       publishAttempts: createAttempts(world.clock),
-      /** Checking a password takes 128 MB and a thread for a third of a second. */
+      /** Limits the messages that people send to try a channel. */
+      alertTests: createAttempts(world.clock),
+      /** Checking a password takes 19 MB and a thread for some 60 ms. */
       passwordGate: createGate(1, 50),
       authority: await loadAuthority({ db, secrets, ...world }),
       tunnel,
@@ -134,20 +160,20 @@ export async function buildContext(config: ServerConfig, log: Logger, world: Wor
         tunnel,
         signInKeys,
         identities,
-        publicHost: config.publicHost,
+        config,
       }),
-      agentFiles: readAgentFiles(config.rootDir, publicUrl(config)),
-      /** By which sessions of visitors are sealed. */
+      agentFiles: readAgentFiles(config.rootDir, () => publicUrl(config)),
+      /** The keys that seal visitors' sessions. */
       signInKeys,
-      /** Who signs visitors in; undefined: nobody is set up. */
-      provider,
-      /** What services can verify of a visitor. */
+      /** The provider of visitors' sign-in, where one is set up. */
+      providers,
+      /** Makes the identities that services can verify. */
       identities,
       /** The steps of sign-ins in front of services. */
-      flow: createFlow({ ...world, config, db, log, flowTokens, visitorSessions, provider }),
-      /** Sign-ins of operators who try the provider out. */
-      trials: createTrials({ ...world, flowTokens, provider, redirectUrl: redirectUrlOf({ config }) }),
-      /** Registers what must end with the context; the last one registered ends first. */
+      flow: createFlow({ ...world, config, db, log, flowTokens, visitorSessions, providers }),
+      /** Trials of the provider by operators. */
+      trials: createTrials({ ...world, config, flowTokens, providers }),
+      /** Registers a function to run when the context ends; the last registered runs first. */
       onDispose: (end: () => void | Promise<void>) => void ends.push(end),
       dispose,
     }
@@ -157,7 +183,7 @@ export async function buildContext(config: ServerConfig, log: Logger, world: Wor
   }
 }
 
-/** Lines of JSON; whatever carries a credential is cut out, addresses too: those of streams have a token in them. */
+/** Logs lines of JSON, without fields that hold credentials; addresses too, because those of streams have a token. */
 export function createLog(level: string, destination: pino.DestinationStream): Logger {
   const redact = [
     'authorization',

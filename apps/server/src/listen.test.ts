@@ -7,31 +7,31 @@ import { openLoopback } from './listen.ts'
 beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
 afterEach(() => vi.useRealTimers())
 
-test('a port that stays taken is said once, and once that it is open', async () => {
+test('a port that stays taken is reported once, and so is its opening', async () => {
   const app = fastify()
   const holder = createServer().listen(0, '127.0.0.1')
   await once(holder, 'listening')
   const address = holder.address()
   const port = typeof address === 'object' && address ? address.port : 0
-  const told: (string | null)[] = []
-  const close = await openLoopback(app, { port, onChange: (problem) => void told.push(problem) })
+  const changes: (string | null)[] = []
+  const close = await openLoopback(app, { port, onChange: (problem) => void changes.push(problem) })
   const taken = expect.stringContaining(`port ${port} of 127.0.0.1 is taken`)
-  expect(told).toEqual([taken])
+  expect(changes).toEqual([taken])
   for (let tries = 0; tries < 3; tries++) {
     vi.advanceTimersByTime(5000)
     await turn(() => vi.getTimerCount() > 0)
   }
-  expect(told).toEqual([taken])
+  expect(changes).toEqual([taken])
   holder.close()
   await once(holder, 'close')
   vi.advanceTimersByTime(5000)
-  await turn(() => told.length > 1)
-  expect(told).toEqual([taken, null])
+  await turn(() => changes.length > 1)
+  expect(changes).toEqual([taken, null])
   await close()
   await app.close()
 })
 
-/** The clock stands still, and the network does not. */
+/** The clock stands still, but the network does not. */
 async function turn(isDone: () => boolean): Promise<void> {
   while (!isDone()) await new Promise((resolve) => setImmediate(resolve))
 }

@@ -1,5 +1,5 @@
 import { chmodSync, existsSync, unlinkSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { createServer, type Server } from 'node:net'
 import { dirname } from 'node:path'
 import { codeOf, messageOf } from '@postern/host/errors'
 import { isAnswered } from '@postern/host/socket'
@@ -29,25 +29,36 @@ export async function listenOnSocket(app: FastifyInstance, path: string, mode: n
   }
 }
 
-/** So often the port is tried while another program holds it, in ms. */
+/** How often the port is tried while another program holds it, in ms. */
 const RETRY_MS = 5_000
 
-interface LoopbackOptions {
+interface PortOptions {
+  host: string
   port: number
+  /** Which one of ours says so. */
+  setting: string
   /** Called with the reason why the port is closed, and with null once it is open again; each once. */
   onChange(problem: string | null): void
 }
 
-/**
- * Hands the connections to a port of 127.0.0.1 to an application that listens elsewhere. Any local user may hold that
- * port, so the server does not depend on it: it is tried again until it is free.
- * @returns once it was tried, with how to close it
- */
+/** Passes the connections of a port on 127.0.0.1 to an application that listens elsewhere. */
 export async function openLoopback(
   app: FastifyInstance,
-  { port, onChange }: LoopbackOptions,
+  options: Omit<PortOptions, 'host' | 'setting'>,
 ): Promise<() => Promise<void>> {
   const server = createServer((socket) => void app.server.emit('connection', socket))
+  return await openPort(server, { host: '127.0.0.1', setting: 'POSTERN_CONSOLE_PORT', ...options })
+}
+
+/**
+ * Any local user may hold the port, and its address may come later than we do, so the server does not depend on it: it
+ * is tried again until it is free.
+ * @returns once it was tried, with how to close it
+ */
+export async function openPort(
+  server: Server,
+  { host, port, setting, onChange }: PortOptions,
+): Promise<() => Promise<void>> {
   let retry: NodeJS.Timeout | undefined
   let reported: string | null = null
   const tell = (problem: string | null) => {
@@ -59,12 +70,12 @@ export async function openLoopback(
     new Promise<void>((resolve) => {
       const fail = (cause: Error) => {
         const why = codeOf(cause) === 'EADDRINUSE' ? 'is taken' : `cannot be opened (${messageOf(cause)})`
-        tell(`port ${port} of 127.0.0.1 ${why}: end what uses it, or set POSTERN_CONSOLE_PORT to a free one`)
+        tell(`port ${port} of ${host} ${why}: end what uses it, or set ${setting} to a free one`)
         retry = setTimeout(() => void attempt(), RETRY_MS).unref()
         resolve()
       }
       server.once('error', fail)
-      server.listen(port, '127.0.0.1', () => {
+      server.listen(port, host, () => {
         server.off('error', fail)
         tell(null)
         resolve()

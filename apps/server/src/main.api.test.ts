@@ -5,8 +5,8 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { finished } from 'node:stream/promises'
-import { baseEnvironment } from '@postern/testkit/exec'
 import { findFreePort } from '@postern/testkit/port'
+import { baseEnvironment } from '@postern/testkit/processes/exec'
 import { tempDir } from '@postern/testkit/temp-dir'
 import { until } from '@postern/testkit/until'
 import { sql } from 'kysely'
@@ -60,7 +60,7 @@ function start(settings: Record<string, string>, { ipc = false, args = [] as str
   return program
 }
 
-/** The exit code, after all output; `close` does not come once the channel was ended from here. */
+/** The exit code, after all output; `close` is not emitted once the channel was ended from here. */
 async function ended(child: ChildProcess): Promise<number | null> {
   const { promise, resolve } = Promise.withResolvers<number | null>()
   child.once('exit', resolve)
@@ -68,7 +68,7 @@ async function ended(child: ChildProcess): Promise<number | null> {
   return await promise
 }
 
-/** A reader that would keep a careless server from stopping. */
+/** A reader that would keep the server from stopping. */
 async function openStream(base: string, ready: unknown): Promise<Response> {
   const { generatedAdmin } = ready as { generatedAdmin: object }
   const body = JSON.stringify(generatedAdmin)
@@ -78,7 +78,7 @@ async function openStream(base: string, ready: unknown): Promise<Response> {
   return await fetch(`${base}/api/nodes/stream?token=${token}`)
 }
 
-/** By the socket, as HAProxy and the edge come. */
+/** Through the socket, like HAProxy and the edge. */
 const isAtSocket = (path: string) => () =>
   new Promise<boolean>((resolve) => {
     const request = get({ socketPath: path, path: '/api/health', agent: false }, (answer) => {
@@ -90,7 +90,7 @@ const isAtSocket = (path: string) => () =>
 
 const isUp = (port: number) => async () => (await fetch(`http://127.0.0.1:${port}/api/health`)).ok
 
-test('its socket is there again after somebody has removed it, or the directory around it, and it says so', async () => {
+test('its socket comes back after somebody has removed it, or its directory, and the log says so', async () => {
   const server = start({ POSTERN_CONSOLE_PORT: String(await findFreePort()) }, { ipc: true })
   await until('ready', () => server.messages.length > 0)
   const path = join(dataDir, 'run/server.sock')
@@ -104,7 +104,7 @@ test('its socket is there again after somebody has removed it, or the directory 
   expect(await server.code).toBe(0)
 })
 
-test('without the right to make that directory it ends, so that its starter makes it', async () => {
+test('without the right to make that directory it ends, so that its starter can make it', async () => {
   const server = start({ POSTERN_CONSOLE_PORT: String(await findFreePort()) }, { ipc: true })
   await until('ready', () => server.messages.length > 0)
   rmSync(join(dataDir, 'run'), { recursive: true })
@@ -113,13 +113,14 @@ test('without the right to make that directory it ends, so that its starter make
   expect(server.stderr).toMatch(/cannot listen on .*server\.sock again/)
 })
 
-test('it tells the starter the generated password once, opens both doors, and stops within ten seconds', async () => {
+test('it sends the starter the generated password once, listens on both, and stops within ten seconds', async () => {
   const port = await findFreePort()
   const settings = { POSTERN_CONSOLE_PORT: String(port) }
   const first = start(settings, { ipc: true })
   await until('ready', () => first.messages.length > 0)
   expect(first.messages[0]).toEqual({
     type: 'ready',
+    publicUrl: expect.stringMatching(/^https:/),
     generatedAdmin: { username: 'admin', password: expect.stringMatching(/^[\w-]{20}$/) },
   })
   expect(await isUp(port)()).toBe(true)
@@ -135,7 +136,7 @@ test('it tells the starter the generated password once, opens both doors, and st
 
   const second = start(settings, { ipc: true })
   await until('ready again', () => second.messages.length > 0)
-  expect(second.messages[0]).toEqual({ type: 'ready' })
+  expect(second.messages[0]).toEqual({ type: 'ready', publicUrl: expect.stringMatching(/^https:/) })
   await until('a sign that it does not hang', () => second.messages.length > 1)
   expect(second.messages[1]).toEqual({ type: 'beat' })
   second.child.disconnect()
@@ -150,14 +151,14 @@ test('without a starter the password is on the screen once', async () => {
   expect(await program.code).toBe(0)
 })
 
-test('an option that it does not have is one clear line, before anything is made', async () => {
+test('an unknown option is one clear line, before anything is made', async () => {
   const program = start({}, { args: ['--port=80'] })
   expect(await program.code).toBe(2)
   expect(program.stderr).toBe('postern: --port=80 is not an option of this program, which has none\n')
   expect(existsSync(join(dataDir, 'server'))).toBe(false)
 })
 
-test('a taken port is said, the console is at its socket, and at the port once that is free', async () => {
+test('a taken port is reported; the console is at its socket, and at the port once that is free', async () => {
   const holder = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => holder.once('listening', resolve))
   const address = holder.address()
@@ -208,7 +209,7 @@ test('an older database is brought up to date, and the log names the copy that i
   expect(existsSync(copy)).toBe(true)
 })
 
-test('a socket that nobody answers on is replaced, one that answers is not', async () => {
+test('a dead socket is replaced, one that answers is not', async () => {
   const port = await findFreePort()
   writeFileSync(join(dataDir, 'run/server.sock'), '')
   const first = start({ POSTERN_CONSOLE_PORT: String(port) })

@@ -1,12 +1,12 @@
-import { startBeats } from '@postern/host/beats'
 import { messageOf } from '@postern/host/errors'
 import { exitCodeOf, readFlags } from '@postern/host/flags'
-import { watchSelf } from '@postern/host/self-watch'
+import { startBeats } from '@postern/host/processes/beats'
+import { watchSelf } from '@postern/host/processes/self-watch'
 import { readConfig } from './config.ts'
 import { observeNetwork } from './network.ts'
 import { type RunningServer, startServer } from './server.ts'
 
-/** Longer than this a starter does not wait. */
+/** The starter does not wait longer than this. */
 const STOP_MS = 2000
 
 async function main(): Promise<void> {
@@ -31,13 +31,13 @@ function stopOnRequest(server: RunningServer): void {
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
-  // The starter died: without it this server would only keep the next one from starting.
+  // The starter died: this server would only keep the next one from starting.
   process.on('disconnect', stop)
 }
 
-/** A starter gets it over its channel; without one a generated password goes to the screen, this one time. */
-function tellReady({ generatedAdmin }: RunningServer): void {
-  if (process.send) process.send({ type: 'ready', ...(generatedAdmin && { generatedAdmin }) })
+/** A starter gets it over its channel; without one, a generated password is printed, only now. */
+function tellReady({ generatedAdmin, publicUrl }: RunningServer): void {
+  if (process.send) process.send({ type: 'ready', publicUrl, ...(generatedAdmin && { generatedAdmin }) })
   else if (generatedAdmin)
     process.stdout.write(
       `Sign in as ${generatedAdmin.username} with the password ${generatedAdmin.password}\n`,

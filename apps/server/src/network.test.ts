@@ -1,4 +1,4 @@
-import { SettingsError } from '@postern/contract/settings'
+import { SettingsError } from '@postern/contract/settings/settings'
 import { expect, test } from 'vitest'
 import { publicUrl, readConfig } from './config.ts'
 import { describeNetwork, observeNetwork } from './network.ts'
@@ -24,7 +24,7 @@ const OWN = [
   { name: 'eth0', cidr: '203.0.113.1/24' },
 ]
 
-test('the address of the default route is found, and what it depends on', () => {
+test('finds the address of the default route, and what it depends on', () => {
   expect(describeNetwork(OWN, FILES)).toEqual({
     addresses: ['127.0.0.1', '10.64.0.1', 'fe80::2', '2001:db8::2', '203.0.113.1'],
     networks: ['127.0.0.0/8', '10.64.0.0/16', 'fe80::/64', '2001:db8::/64', '203.0.113.0/24'],
@@ -42,12 +42,12 @@ test('this machine can be described', () => {
   expect(observeNetwork().addresses).toContain('127.0.0.1')
 })
 
-test('a setting wins over the default route, which wins over nothing', () => {
+test('a setting takes precedence over the default route', () => {
   const network = describeNetwork(OWN, FILES)
   expect(readConfig(network, {}).publicHost).toBe('203.0.113.1')
   const named = readConfig(network, { POSTERN_PUBLIC_HOST: 'Gate.Example.COM', POSTERN_HTTPS_PORT: '8443' })
   expect(publicUrl(named)).toBe('https://gate.example.com:8443')
   expect(publicUrl(readConfig(network, { POSTERN_PUBLIC_HOST: '2001:db8::2' }))).toBe('https://[2001:db8::2]')
   const none = { ...network, addresses: ['127.0.0.1', '::1'], defaultAddress: null }
-  expect(() => readConfig(none, {})).toThrow(SettingsError)
+  expect(() => readConfig(none, {}).publicHost).toThrow(SettingsError)
 })

@@ -3,7 +3,7 @@ import { networkInterfaces } from 'node:os'
 import { findCidr, formatCidr } from '@postern/net/cidr'
 import { findIp, formatIp } from '@postern/net/ip'
 
-/** What this machine is in its networks. Addresses without prefix, networks in CIDR form. */
+/** This machine's place in its networks. Addresses without prefix, networks in CIDR form. */
 export interface MachineNetwork {
   addresses: readonly string[]
   networks: readonly string[]
@@ -39,7 +39,7 @@ function readProc(file: string): string {
   }
 }
 
-/** The same from texts, in the form of Linux. */
+/** The same, from the texts of Linux's files. */
 export function describeNetwork(
   own: readonly InterfaceAddress[],
   files: { route: string; route6: string; resolv: string },

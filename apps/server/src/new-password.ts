@@ -7,8 +7,8 @@ import { openDatabase } from './db/open.ts'
 import { observeNetwork } from './network.ts'
 
 /**
- * `npm run password`, and the package, run it as the server's user, while no server does. Standard input has the
- * password that was chosen, or nothing.
+ * `npm run password`, and the package, run it as the server's user, while no server runs. Standard input holds the
+ * chosen password, or nothing.
  */
 async function main(): Promise<void> {
   readFlags([], process.argv.slice(2))

@@ -8,7 +8,7 @@ import { openSecrets } from './core/secrets/sealed-rows.ts'
 import { openDatabase } from './db/open.ts'
 import { observeNetwork } from './network.ts'
 
-/** `npm run rotate-key`, and the package, run it as the server's user, while no server does. */
+/** `npm run rotate-key`, and the package, run it as the server's user, while no server runs. */
 async function main(): Promise<void> {
   const isAll = readFlags(['--all'], process.argv.slice(2)).has('--all')
   process.umask(0o077)
@@ -21,7 +21,7 @@ async function main(): Promise<void> {
     }
     const count = await rotateSecretKey(db, secretKey)
     const copies = removeCopies(database)
-    const renewed = isAll ? ', and what the old one opened is renewed' : ''
+    const renewed = isAll ? ', and everything that the old one opened is renewed' : ''
     process.stdout.write(`${count} secrets are sealed with a new key${renewed}.\n`)
     if (copies > 0) process.stdout.write(`${copies} copies of the database from upgrades are removed.\n`)
   } finally {

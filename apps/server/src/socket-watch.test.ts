@@ -12,7 +12,7 @@ beforeEach(() => {
 })
 afterEach(() => vi.useRealTimers())
 
-test('a socket that is removed again before it has its mode is lost, and no crash', async () => {
+test('a socket that is removed again before it has its mode is lost, without a crash', async () => {
   const app = fastify()
   const path = join(dir, 'server.sock')
   const lost = Promise.withResolvers<string>()

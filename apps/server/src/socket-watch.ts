@@ -5,22 +5,22 @@ import { messageOf } from '@postern/host/errors'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 
-const LOOK_EVERY = 1000
+const CHECK_INTERVAL = 1000
 
 export interface SocketWatchOptions {
   app: FastifyInstance
   path: string
   log: Pick<Logger, 'warn'>
-  /** It cannot listen there again. Whoever starts the server makes the directory, with rights that it has not. */
+  /** It cannot listen there again. The starter can make the directory, with rights that the server lacks. */
   onLost(reason: string): void
 }
 
-/** Listens again where somebody has removed the server's socket, or the directory around it. */
+/** Listens again after somebody has removed the server's socket, or its directory. */
 export function watchSocket({ app, path, log, onLost }: SocketWatchOptions): { close(): void } {
   let again: Server | undefined
   const lose = (cause: unknown) => onLost(`cannot listen on ${path} again: ${messageOf(cause)}`)
   const look = () => {
-    // One that somebody else has put there is not ours to remove.
+    // A socket that another program has put there is not ours to remove.
     if (existsSync(path)) return
     log.warn(`${path} was removed, and the server listens there again`)
     again?.close()
@@ -39,7 +39,7 @@ export function watchSocket({ app, path, log, onLost }: SocketWatchOptions): { c
       lose(error)
     }
   }
-  const timer = setInterval(look, LOOK_EVERY)
+  const timer = setInterval(look, CHECK_INTERVAL)
   return {
     close() {
       clearInterval(timer)

@@ -3,8 +3,8 @@ import { syncBuiltinESMExports } from 'node:module'
 import { StatementSync } from 'node:sqlite'
 
 /**
- * Loaded into a program before its own: it is killed in front of the step whose number its address ends in, like
- * `?7`. A step changes a file or the database.
+ * Loaded into a program before its own: it is killed before the step whose number is at the end of this file's
+ * address, like `?7`. A step changes a file or the database.
  */
 let left = Number(new URL(import.meta.url).search.slice(1))
 

@@ -1,6 +1,6 @@
 import type { CreatedNode } from '@postern/contract/nodes'
-import type { Publication, PublishedService } from '@postern/contract/publishing'
-import type { Service } from '@postern/contract/services'
+import type { Publication, PublishedService } from '@postern/contract/services/publishing'
+import type { Service } from '@postern/contract/services/services'
 import { publishAs } from '@postern/testkit/agent-calls'
 import { fetchState } from '@postern/testkit/edge-client'
 import { startTestServer } from '@postern/testkit/server'
@@ -26,7 +26,7 @@ export async function startPublishingLab(settings: Record<string, string>, addre
       if (!service) throw new Error(`no service ${name}`)
       return service
     },
-    /** The names of what agents published. */
+    /** The names of services that agents published. */
     published: async () => (await list()).filter(({ source }) => source !== null).map(({ name }) => name),
     domains: async (): Promise<string[]> =>
       (await client.get('/api/domains')).json().map(({ domain }: { domain: string }) => domain),
@@ -58,6 +58,6 @@ export const refusal = (field: string, message: string | RegExp) => ({
   errors: [{ field, message: typeof message === 'string' ? message : expect.stringMatching(message) }],
 })
 
-/** Field and words of what is refused. */
+/** Field and message of the refused ones. */
 export const wordsOf = (answer: Publication | undefined) =>
   answer?.state === 'refused' ? answer.errors.map(({ field, message }) => `${field} ${message}`) : []

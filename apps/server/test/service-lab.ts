@@ -1,6 +1,6 @@
 import { startTestServer } from '@postern/testkit/server'
 
-/** A server with a node of each kind. The names of new domains lead elsewhere. */
+/** A server with a node of each kind. New domains point elsewhere. */
 export async function startServiceLab(settings: Record<string, string> = {}) {
   const resolver = { resolve: async () => ['198.51.100.1'] }
   const server = await startTestServer({ settings, world: { resolver } })
@@ -29,6 +29,6 @@ interface Refused {
   json(): { errors?: { field: string; message: string }[] }
 }
 
-/** What an answer says of a form's fields. */
+/** The errors of a form's fields in an answer. */
 export const errorsOf = (answer: Refused) => answer.json().errors ?? []
 export const fieldsOf = (answer: Refused) => errorsOf(answer).map(({ field }) => field)

@@ -1,4 +1,4 @@
-import { type OidcIssuer, signInAt, startOidcIssuer } from '@postern/testkit/oidc-issuer'
+import { type OidcIssuer, signInAt, startOidcIssuer } from '@postern/testkit/fakes/oidc-issuer'
 import { type Client, startTestServer, type TestServer } from '@postern/testkit/server'
 import { expect } from 'vitest'
 
@@ -13,7 +13,7 @@ export interface SignInLab {
   server: TestServer
   client: Client
   ids: Record<string, number>
-  /** What the server takes for now. */
+  /** The server's time. */
   time: { now: number }
   allow(allowedEmails: string[], domain?: string): Promise<unknown>
   browser(host?: string): Browser
@@ -89,7 +89,7 @@ export const pathOf = (address: string) => {
   return url.pathname + url.search
 }
 
-/** What the session of a browser says. */
+/** The content of a browser's session. */
 export const claimsOf = (browser: Browser) => {
   const body = browser.cookies.get('__Host-postern')?.split('.')[1] ?? ''
   return JSON.parse(Buffer.from(body, 'base64url').toString() || 'null')

@@ -1,6 +1,6 @@
 /**
- * @typedef {{ url: string, token: string, fingerprint: string, domain: string | undefined }} Wanted
- * What the add-on's options ask for; `domain` is that of Home Assistant, and undefined while it is not to be published.
+ * @typedef {{ url: string, token: string, fingerprint: string, domain: string | undefined }} Wanted What the add-on's
+ * options request; `domain` is Home Assistant's, and undefined while it is not published.
  */
 
 const FINGERPRINT = /^sha256:[0-9a-f]{64}$/i
@@ -8,7 +8,7 @@ const DOMAIN = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9
 
 /**
  * @param {string} text of /data/options.json
- * @returns {{ wanted: Wanted, problems: string[] }} problems say in words what a person must change
+ * @returns {{ wanted: Wanted, problems: string[] }} problems say what a person must change
  */
 export function readOptions(text) {
   const options = parse(text)

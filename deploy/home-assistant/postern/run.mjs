@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import process, { env } from 'node:process'
 import { readOptions, servicesOf } from './options.mjs'
 
-/** Becomes the agent, with what the add-on's options say. */
+/** Becomes the agent, configured by the add-on's options. */
 const OPTIONS = '/run/postern/options.json'
 const AGENT = '/opt/postern/postern.mjs'
 const SERVICES = `${env.POSTERN_AGENT_DIR}/services.json`
@@ -21,14 +21,14 @@ console.log(
     : `It publishes Home Assistant at https://${domain.toLowerCase()}/, which must trust its address: see the documentation of this add-on.`,
 )
 
-// A gateway into the private networks that the console names: the add-on's own and the home's.
+// A gateway into the private networks that the console lists: the add-on's own and the home's.
 Object.assign(env, {
   POSTERN_URL: url,
   POSTERN_TOKEN: token,
   POSTERN_FINGERPRINT: fingerprint,
   POSTERN_GATEWAY: 'private',
 })
-// An empty list takes away what an earlier start has published; who never published needs no right to.
+// An empty list removes what an earlier start published; an add-on that never published needs no right to.
 if (domain !== undefined || existsSync(SERVICES)) {
   writeFileSync(SERVICES, JSON.stringify(servicesOf(domain)))
   env.POSTERN_PUBLISH_FILE = SERVICES

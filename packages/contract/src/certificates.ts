@@ -6,18 +6,18 @@ export const CertificateKind = z.enum(['self-signed', 'certbot'])
 export type CertificateKind = z.infer<typeof CertificateKind>
 
 /**
- * How far an order at an authority is: waiting for its turn; being placed; the edge is getting the answer that the
- * authority will look for; the authority looks for it; the certificate is being signed.
+ * The steps of an order: waiting for its turn; being placed; the edge receives the answer that the authority will
+ * look for; the authority looks for it; the authority signs the certificate.
  */
 export const OrderStep = z.enum(['queued', 'ordering', 'preparing', 'validating', 'finalizing'])
 export type OrderStep = z.infer<typeof OrderStep>
 
 /**
- * Why there is no certificate. Of the name: `dns`, it does not point here; `unreachable`, port 80 did not answer the
- * authority; `answer`, something else than this server answered it; `caa`, DNS permits other authorities only. Of the
- * authority: `rate-limit`, `rejected`, it does not sign for such a name; `account`, it does not accept ours;
- * `authority`, it is down, silent or not to be understood. Of ours: `edge`, the edge did not take the answer;
- * `internal`, the reason is in the server's log.
+ * Why there is no certificate. The name: `dns`, it does not point here; `unreachable`, port 80 did not answer the
+ * authority; `answer`, something other than this server answered; `caa`, DNS permits only other authorities. The
+ * authority: `rate-limit`; `rejected`, it does not sign for such a name; `account`, it does not accept our account;
+ * `authority`, it is down, silent or makes no sense. Ourselves: `edge`, the edge did not take the answer; `internal`,
+ * the reason is in the server's log.
  */
 export const CertificateProblemCode = z.enum([
   'dns',
@@ -37,7 +37,7 @@ export const CertificateProblem = z.object({
   code: CertificateProblemCode,
   /** In the authority's own words where it had any; one line. */
   detail: z.string(),
-  /** The addresses that DNS had for the name then, and those at which it should point; empty where that is no matter. */
+  /** The addresses that DNS had for the name then, and those it should have; empty where they do not matter. */
   found: z.array(z.string()),
   expected: z.array(z.string()),
   at: f.time,
@@ -46,7 +46,10 @@ export type CertificateProblem = z.infer<typeof CertificateProblem>
 
 /** The certificate of a domain, and the order for the next one. */
 export const Certificate = z.object({
-  /** `valid`: what is in use is as wanted; `pending`: it is on order; `failed`: the order failed and is tried again. */
+  /**
+   * `valid`: the one in use is the one wanted; `pending`: it is on order; `failed`: the order failed and is tried
+   * again.
+   */
   status: z.enum(['valid', 'pending', 'failed']),
   /** The one in use: a domain that waits for an authority, or failed there, has a self-signed one until then. */
   kind: CertificateKind,
@@ -55,13 +58,13 @@ export const Certificate = z.object({
   notAfter: z.nullable(f.time),
   /** An order that is under way, also one for a renewal; otherwise null. */
   step: z.nullable(OrderStep),
-  /** Why the last order failed, also while the next one is under way; or why the authority makes all wait. */
+  /** Why the last order failed, also while the next one is under way; or why all orders at the authority wait. */
   problem: z.nullable(CertificateProblem),
   /** `problem.detail` */
   error: z.nullable(z.string()),
-  /** When an order that failed, or waits because of a problem of all, is tried again by itself. */
+  /** When an order that failed, or waits for a problem that affects all orders, is tried again by itself. */
   nextTryAt: z.nullable(f.time),
-  /** The one in use will end soon, and its renewal fails. */
+  /** The one in use expires soon, and its renewal fails. */
   renewalFailing: z.boolean(),
 })
 export type Certificate = z.infer<typeof Certificate>

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 
-/** What the installation says of itself to a node. */
+/** What a node may know of the installation. */
 export const NodeConfig = z.object({
   VPN_HOST: z.string(),
   TCP_SERVICES_PORT_RANGE: z.string(),
@@ -8,7 +8,7 @@ export const NodeConfig = z.object({
 })
 export type NodeConfig = z.infer<typeof NodeConfig>
 
-/** What it says to the console. */
+/** What the console gets to know of it. */
 export const Config = z.extend(NodeConfig, {
   /** `https://host[:port]`: where visitors and agents reach the installation. */
   publicUrl: z.string(),
@@ -18,7 +18,7 @@ export const Config = z.extend(NodeConfig, {
   caFingerprint: z.string(),
   /** `sha256` in hex of the script `/install/agent.sh`, which installs the agent; null when that was not built. */
   installerSha256: z.nullable(z.string()),
-  /** By whom visitors are known in front of services, and the redirect address to enter there; null: not set up. */
+  /** The provider at which visitors of services sign in, and the redirect address to enter there; null: not set up. */
   signIn: z.nullable(z.object({ issuer: z.string(), redirectUrl: z.string() })),
   /** Links of the console; null hides them. */
   repositoryUrl: z.nullable(z.string()),

@@ -4,7 +4,7 @@ import * as f from './fields.ts'
 import { LIMITS } from './limits.ts'
 import { listOrPage, orderBy, pageQuery, searchText } from './lists.ts'
 
-/** What a person can say about a domain. `skipValidation` leaves out the look-up that shows that the name points here. */
+/** What a person can set for a domain. `skipValidation` skips the check that the name points here. */
 export const DomainForm = z.strictObject({
   domain: f.domainName,
   ssl: f.blankable(CertificateKind),
@@ -30,7 +30,7 @@ export const Domain = z.object({
 })
 export type Domain = z.infer<typeof Domain>
 
-/** A certificate that ends soon because its renewal fails. */
+/** A certificate that expires soon because its renewal fails. */
 const EndingCertificate = z.object({
   /** The domain's. */
   id: z.number(),
@@ -40,15 +40,18 @@ const EndingCertificate = z.object({
 })
 export type EndingCertificate = z.infer<typeof EndingCertificate>
 
-/** No change of anything makes a certificate end soon, but time: `nextInMs` is when to ask again. */
+/**
+ * Time alone puts a certificate on this list, without any change that could send a hint: `nextInMs` is when to ask
+ * again.
+ */
 export const EndingCertificates = z.object({
   data: z.array(EndingCertificate),
-  /** In how many ms another may be one of them although nothing has changed; a day at most. */
+  /** In how many ms another certificate may join the list without any change; a day at most. */
   nextInMs: z.number(),
 })
 export type EndingCertificates = z.infer<typeof EndingCertificates>
 
-/** The root of the installation's own authority, as people import it: good for its names as they are now. */
+/** The root of the installation's own authority, as people import it; it may sign only for the names of today. */
 export const RootCertificate = z.object({
   name: z.string(),
   /** SHA-256 in the form that browsers show: `AB:CD:…` */

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod/mini'
-import { LoginForm } from './auth.ts'
 import { DomainForm } from './domains.ts'
 import { toFieldErrors } from './errors.ts'
-import { HttpServiceForm } from './http-service-form.ts'
 import { MESSAGES } from './messages.ts'
 import { NodeForm, NodeQuery } from './nodes.ts'
+import { HttpServiceForm } from './services/http-service-form.ts'
+import { LoginForm } from './sign-in/auth.ts'
 
 function errorsOf(schema: z.ZodMiniType, value: unknown): Record<string, string> {
   const result = schema.safeParse(value)

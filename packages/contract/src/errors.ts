@@ -81,9 +81,9 @@ function fieldErrors(issue: Issue, value: unknown): FieldError[] {
   }))
 }
 
-const DEFAULT_WORDS = new Set(['Invalid input', 'Invalid'])
+const DEFAULT_MESSAGES = new Set(['Invalid input', 'Invalid'])
 
-const TYPE_WORDS: Readonly<Record<string, string>> = {
+const TYPE_MESSAGES: Readonly<Record<string, string>> = {
   string: 'must be a valid string',
   boolean: 'must be a boolean',
   number: 'must be a number',
@@ -91,7 +91,7 @@ const TYPE_WORDS: Readonly<Record<string, string>> = {
   array: MESSAGES.array,
 }
 
-const FORMAT_WORDS: Readonly<Record<string, string>> = {
+const FORMAT_MESSAGES: Readonly<Record<string, string>> = {
   url: 'must be a valid uri',
   email: MESSAGES.email,
   date: MESSAGES.date,
@@ -99,7 +99,7 @@ const FORMAT_WORDS: Readonly<Record<string, string>> = {
 }
 
 function wordsFor(issue: Issue, value: unknown): string {
-  const isOwn = !DEFAULT_WORDS.has(issue.message) && !issue.message.startsWith('Invalid input')
+  const isOwn = !DEFAULT_MESSAGES.has(issue.message) && !issue.message.startsWith('Invalid input')
   return isOwn ? issue.message : genericWords(issue, value)
 }
 
@@ -107,7 +107,7 @@ function genericWords(issue: Issue, value: unknown): string {
   switch (issue.code) {
     case 'invalid_type':
       if (valueAt(value, issue.path) === undefined) return MESSAGES.required
-      return TYPE_WORDS[issue.expected] ?? 'is not valid'
+      return TYPE_MESSAGES[issue.expected] ?? 'is not valid'
     case 'too_small':
       if (issue.origin === 'string') return tooShort(Number(issue.minimum))
       if (issue.minimum === 0 && !issue.inclusive) return 'must be a positive number'
@@ -118,7 +118,7 @@ function genericWords(issue: Issue, value: unknown): string {
       if (issue.maximum === 0 && !issue.inclusive) return 'must be a negative number'
       return `must be less than or equal to ${issue.maximum}`
     case 'invalid_format':
-      return FORMAT_WORDS[issue.format] ?? 'is not valid'
+      return FORMAT_MESSAGES[issue.format] ?? 'is not valid'
     case 'invalid_value':
       return 'must be one of the allowed values'
     default:

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod/mini'
-import { Backend, PortRoute, Route } from './desired-state.ts'
 import { DomainForm } from './domains.ts'
+import { Backend, PortRoute, Route } from './edge/desired-state.ts'
 import * as f from './fields.ts'
-import { HttpServiceForm } from './http-service-form.ts'
 import { NodeForm } from './nodes.ts'
 import { PatForm } from './pats.ts'
-import { TcpServiceForm } from './services.ts'
+import { HttpServiceForm } from './services/http-service-form.ts'
+import { TcpServiceForm } from './services/services.ts'
 
 const ok = <T>(schema: z.ZodMiniType<T>, value: unknown): T | undefined => {
   const result = schema.safeParse(value)

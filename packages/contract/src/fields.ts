@@ -30,15 +30,15 @@ export function withDefault<O, I>(schema: z.ZodMiniType<O, I>, fallback: O & I) 
   )
 }
 
-/** A rule about several fields: it also runs when some other field is wrong, so that all errors show at once. */
+/** A rule about several fields: it runs even when another field is wrong, so that all errors show at once. */
 export const together = {
   when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null,
 }
 
-/** Controls, halves of characters, line breaks, and marks that turn a text around or hide in it. */
+/** Control characters, halves of characters, line breaks, and marks that reverse a text or are invisible in it. */
 const NOT_IN_A_NAME = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/u
 
-/** What a person calls a thing: one line, trimmed, in one Unicode form, with something to see. */
+/** A name that a person gives: one line, trimmed, in one Unicode form, with at least one visible character. */
 export const name = z.string(missing(MESSAGES.required)).check(
   z.trim(),
   z.normalize('NFC'),
@@ -53,7 +53,7 @@ export const idText = z.pipe(z.string().check(z.regex(/^[1-9]\d{0,14}$/)), z.tra
 export const byId = z.object({ id: idText })
 export const port = z.int(MESSAGES.port).check(z.gte(1, MESSAGES.port), z.lte(65535, MESSAGES.port))
 const isBlank = (input: unknown) => input === undefined || input === null || input === ''
-/** One that nobody guesses: blank and absent are errors, with words of their own. */
+/** A field without a default: blank and absent are errors, with messages of their own. */
 export const requiredPort = z
   .int({ error: ({ input }) => (isBlank(input) ? MESSAGES.required : MESSAGES.port) })
   .check(z.gte(1, MESSAGES.port), z.lte(65535, MESSAGES.port))
@@ -61,21 +61,21 @@ export const time = z.string()
 
 const INSTANT = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/
 
-/** Whether it is one of the calendar, too: `Date.parse` reads the 30th of February as the 2nd of March. */
+/** Also checks the calendar: `Date.parse` reads the 30th of February as the 2nd of March. */
 function isInstant(text: string): boolean {
   const day = INSTANT.exec(text)?.[1]
-  // In the last of its years an instant may be in the year 10000 elsewhere, which RFC 3339 does not know.
+  // At the end of 9999 an instant may be in the year 10000 in another time zone, which RFC 3339 cannot write.
   if (day === undefined || !(Date.parse(text) < Date.UTC(9999, 0))) return false
   return new Date(day).toISOString().startsWith(day)
 }
 
-/** A moment with any offset, which comes out in UTC. */
+/** A moment with any offset, converted to UTC. */
 export const instant = z.pipe(
   z.string(MESSAGES.date).check(z.refine(isInstant, { error: MESSAGES.date, abort: true })),
   z.transform((text: string) => new Date(text).toISOString()),
 )
 
-/** A domain name; what a person typed comes out in its one spelling. Wildcards get a reason of their own. */
+/** A domain name, brought into its one spelling. Wildcards are refused with a message of their own. */
 export const domainName = z.pipe(
   z
     .string(missing(MESSAGES.domainRequired))
@@ -123,7 +123,7 @@ export const ipOrCidr = z.pipe(
   }),
 )
 
-/** A network with its prefix length; host bits are cut off. */
+/** A network with its prefix length; its host bits are cut off. */
 export const subnet = z.pipe(
   z.string(missing(MESSAGES.required)).check(
     z.trim(),
@@ -163,12 +163,12 @@ export const backendHost = z.pipe(
   ),
 )
 
-/** Only A to Z: Unicode's lower case would make the address of one person that of another, as of U+212A a k. */
+/** Only A to Z: Unicode's lower case could turn one person's address into another's, as it turns U+212A into a k. */
 export function foldEmail(text: string): string {
   return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 }
 
-/** An e-mail address as providers tell it, in lower case. Any top-level name will do. */
+/** An e-mail address as providers send it, in lower case. Any top-level name will do. */
 export const email = z
   .string(missing(MESSAGES.required))
   .check(

@@ -1,10 +1,10 @@
 import * as z from 'zod/mini'
 
-/** What of the API may answer otherwise than before; the paths under `/api/` begin with it. */
-export const HintNoun = z.enum(['nodes', 'services', 'domains', 'edges'])
+/** The parts of the API that may now answer differently; the paths under `/api/` begin with these words. */
+export const HintNoun = z.enum(['nodes', 'services', 'domains', 'edges', 'config', 'settings', 'alerts'])
 export type HintNoun = z.infer<typeof HintNoun>
 
-/** Each message of the stream of hints. It says what to read again, and nothing of what is there. */
+/** A message of the stream of hints. It says what to read again, without any data. */
 export const Hints = z.array(HintNoun)
 
 export const HintStreamQuery = z.strictObject({ token: z.optional(z.string()) })

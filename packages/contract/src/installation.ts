@@ -1,14 +1,18 @@
 /**
- * Where an installation keeps its things, below its data directory. Who owns what is as important as where:
- * `server/` is the server's alone (0700), `edge/` is root's alone (0700), `run/` holds the one socket that
- * HAProxy and the edge use to reach the server, `lanes/` holds those between the parts of HAProxy, whose group may
- * only pass through it (0710), `edge.token` is readable by root and the server only (0640).
+ * Where an installation keeps its files, below its data directory. The owners matter as much as the paths: `server/`
+ * is the server's alone (0700), `edge/` is root's alone (0700), `run/` holds the one socket that HAProxy and the edge
+ * use to reach the server, `lanes/` holds those between the parts of HAProxy, whose group may only pass through it
+ * (0710), `edge.token` is readable by root and the server only (0640).
  */
 export function installationPaths(dataDir: string) {
   return {
     serverDir: `${dataDir}/server`,
     database: `${dataDir}/server/postern.db`,
     liveDatabase: `${dataDir}/server/live.db`,
+    /** What services have carried, while no server runs. */
+    counters: `${dataDir}/server/counters.json`,
+    /** Why the last backup could not be made. */
+    backupFailure: `${dataDir}/server/backup-failure.json`,
     /** The console, for root alone: what `ssh -L` forwards without a port that another user could hold. */
     consoleSocket: `${dataDir}/server/console.sock`,
     secretKey: `${dataDir}/server/secret.key`,
@@ -20,13 +24,15 @@ export function installationPaths(dataDir: string) {
     lanesDir: `${dataDir}/lanes`,
     edgeDir: `${dataDir}/edge`,
     lastGood: `${dataDir}/edge/state.json`,
-    /** The addresses of backends that are names. */
+    /** The resolved addresses of backends that are names. */
     names: `${dataDir}/edge/names.json`,
     counts: `${dataDir}/edge/counts.json`,
+    /** The requests of the last days. */
+    requestsDir: `${dataDir}/edge/requests`,
     haproxyDir: `${dataDir}/edge/haproxy`,
     wireguardDir: `${dataDir}/edge/wireguard`,
     starterPid: `${dataDir}/starter.pid`,
-    /** Empty on disk; where the server finds the repository when its own place is closed to the server's user. */
+    /** Empty on disk; the repository is mounted here when the server's user may not read it where it is. */
     programDir: `${dataDir}/program`,
   } as const
 }

@@ -1,10 +1,14 @@
-/** Numbers that more than one program must agree on. Durations are in milliseconds unless the name says otherwise. */
+/** Numbers that several programs must agree on. Durations are in milliseconds unless the name says otherwise. */
 export const LIMITS = {
   nameLength: 100,
   passwordLength: 1024,
   pageSize: 10,
   cardPageSize: 5,
   maxPageSize: 100,
+  /** Records that one request changes. */
+  manyAtOnce: 500,
+  /** Names at which the installation still answers after its public host has changed. */
+  formerHosts: 8,
   keepaliveSeconds: 25,
   defaultHttpPort: 80,
   defaultTcpPort: 1883,
@@ -12,11 +16,13 @@ export const LIMITS = {
   gatewayNetworks: 50,
   allowedEmails: 1000,
   bypassLength: 8000,
-  /** Per source of a node. */
+  /** For each source of a node. */
   publishedServices: 200,
   /** That publish services of one node. */
   sourcesPerNode: 5,
-  /** What the agent of a node may publish, unless a person raises it, and to what. `entries`: of its IP lists. */
+  /**
+   * How much a node's agent may publish by default, and up to what a person can raise it. `entries`: of its IP lists.
+   */
   agentServices: 200,
   agentServicesMost: 1000,
   agentPublishedDomains: 50,
@@ -25,17 +31,37 @@ export const LIMITS = {
   agentPortsMost: 10_000,
   agentEntries: 5000,
   agentEntriesMost: 200_000,
-  /** That a person gives to the agent of a node. */
+  /** Domains that a person allows one node's agent to use. */
   agentGivenDomains: 100,
   tokensPerNode: 100,
   handshakeStale: 180_000,
+  /** Of an address that someone asks about, and of the path in it. */
+  tracedAddress: 2048,
+  tracedPath: 1500,
+  /** From the question to the last step. */
+  traceMs: 10_000,
   logLines: 1000,
   logLineLength: 2048,
+  /** Of the edge's own log. */
+  journalLines: 100,
+  journalLineLength: 16_384,
+  /** Services that one search of kept requests names, requests that one answer of an edge holds, and one of the server. */
+  searchedServices: 100_000,
+  foundRequests: 1000,
+  requestPage: 200,
+  exportedRequests: 1_000_000,
   edgeProblems: 1000,
   edgePorts: 10_000,
   problemLength: 500,
   backendReports: 1000,
   serviceCounts: 500,
-  /** In bytes: what WireGuard leaves of a usual 1500, also over IPv6. */
+  /** Channels, rules of one's own, and people whom one e-mail reaches. */
+  alertChannels: 20,
+  alertRules: 50,
+  alertRecipients: 20,
+  alertSecretLength: 2000,
+  /** Packages of a machine. */
+  waitingUpdates: 20,
+  /** In bytes: what WireGuard leaves of the usual 1500, over IPv6 too. */
   tunnelMtu: 1420,
 } as const

@@ -1,7 +1,8 @@
 import * as z from 'zod/mini'
 import { LIMITS } from './limits.ts'
 
-const count = (max: number) =>
+/** A number of things in a query. */
+export const count = (max: number) =>
   z.pipe(
     z.string().check(z.regex(/^[1-9]\d{0,8}$/, 'must be a positive number')),
     z.pipe(z.transform(Number), z.number().check(z.lte(max, `must be less than or equal to ${max}`))),
@@ -13,7 +14,7 @@ export const pageQuery = {
   limit: z.optional(count(LIMITS.maxPageSize)),
 }
 
-/** Finds rows that have this in one of their texts, in whatever case. */
+/** Finds rows with this in one of their texts, ignoring case. */
 export const searchText = z.optional(z.string().check(z.trim(), z.normalize('NFC'), z.maxLength(253)))
 
 /** `orderBy=<field>,asc|desc`, the field from a fixed list. */
@@ -31,7 +32,7 @@ export function orderBy<const F extends readonly [string, ...string[]]>(fields: 
       ),
       z.transform((text): { field: F[number]; direction: 'asc' | 'desc' } => {
         const [field, direction] = text.split(',')
-        // The refinement above admits nothing else.
+        // The refinement above lets nothing else through.
         return { field: field as F[number], direction: direction === 'desc' ? 'desc' : 'asc' }
       }),
     ),

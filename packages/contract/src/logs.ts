@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { idText } from './fields.ts'
-import { ServiceType } from './services.ts'
+import { ServiceType } from './services/services.ts'
 
 /** Either a domain, or a service by type and id. */
 export const LogStreamQuery = z.union([

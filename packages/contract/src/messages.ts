@@ -1,6 +1,6 @@
 import type { BypassFault } from '@postern/net/bypass'
 
-/** What a person reads under a field. Written once; the server and the console show the same words. */
+/** The messages under a field. Written once, so that the server and the console show the same words. */
 export const MESSAGES = {
   required: 'This field is required',
   domainRequired: 'The domain field is required',
@@ -8,6 +8,9 @@ export const MESSAGES = {
   wildcard: 'Wildcards are not supported. Add each domain.',
   domainOrPath: 'A domain or a path is required',
   servicePath: 'must start with / and contain only letters, numbers, and / . _ ~ -',
+  tracedAddress:
+    'Enter an address like https://app.example.com/path, app.example.com or tcp://203.0.113.1:32760.',
+  visitorIp: 'Enter one IP address, like 203.0.113.7.',
   ipv4: 'Enter an IPv4 address without a prefix length.',
   ipOrCidr: 'Enter an IP address or network, like 203.0.113.7 or 203.0.113.0/24.',
   subnet: 'Enter a network with its prefix length, like 192.168.1.0/24.',
@@ -28,9 +31,14 @@ export const MESSAGES = {
   noTlsOverUdp: 'UDP has no TLS: choose tcp://, or switch SSL termination off',
   sharedCookies:
     'People sign in at this address, and browsers send its cookies to this port too: the program here could act as them. Choose another domain, or say that you trust it.',
+  namedServices:
+    'Services were at this name, and what they left in browsers could act in the console. Choose a name that no service had.',
+  namedConsole:
+    'The console was at this name: browsers and agents may still send it what opens the console. Choose another name.',
+  leftServices:
+    'Services would stay at the name that the console leaves, where browsers and agents may still send what opens the console. Move them first.',
   email: 'must be a valid email',
-  noProvider:
-    'No provider is set up: set POSTERN_OIDC_ISSUER, POSTERN_OIDC_CLIENT_ID and POSTERN_OIDC_CLIENT_SECRET, and start again',
+  noProvider: 'No provider is set up. Set one up under Settings first.',
   noAuthentication: 'Authentication is not enabled for this domain',
   signInOfPeople: 'Only people set sign-in, in the console',
   checkOfPeople:
@@ -40,7 +48,7 @@ export const MESSAGES = {
   backendHostRefused: 'This node can only expose its own services. Leave the host empty.',
 } as const
 
-/** What is wrong with a line of the paths that need no sign-in. */
+/** Messages about a line of the paths that need no sign-in. */
 export const BYPASS_MESSAGES: Readonly<Record<BypassFault, string>> = {
   method: "should not contain HTTP method or '!=' prefix",
   characters: 'contains forbidden characters',
@@ -51,7 +59,7 @@ export const BYPASS_MESSAGES: Readonly<Record<BypassFault, string>> = {
   many: 'is one too many: 50 paths are allowed, and each alternative counts as one',
 }
 
-/** Words for a value that is not there. Given as plain text they would answer for every check of the schema. */
+/** The message for a missing value only. As plain text it would replace the message of every check of the schema. */
 export function missing(words: string) {
   return {
     error: ({ code, input }: { code: string; input?: unknown }) =>

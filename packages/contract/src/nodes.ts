@@ -1,5 +1,6 @@
 import { isIp } from '@postern/net/ip'
 import * as z from 'zod/mini'
+import { Mute } from './alerts/mute.ts'
 import * as f from './fields.ts'
 import { LIMITS } from './limits.ts'
 import { listOrPage, orderBy, pageQuery, searchText } from './lists.ts'
@@ -34,9 +35,9 @@ const nodeFields = {
   allowInternet: f.withDefault(z.boolean(), false),
   /** Whether its agent may publish services of the node by itself. */
   agentMayPublish: f.withDefault(z.boolean(), false),
-  /** Domains that its agent may use, also without DNS that leads to the server: names, or `*.` and what they are below. */
+  /** Domains that its agent may use even if DNS does not point to the server: names, or `*.name` for all below one. */
   agentDomains: f.listOf(f.domainOrBelow, LIMITS.agentGivenDomains),
-  /** What it may publish at most; entries are those of its IP lists. What people publish of the node does not count. */
+  /** How much its agent may publish; entries are those of its IP lists. Services that people publish do not count. */
   agentMaxServices: share(LIMITS.agentServices, LIMITS.agentServicesMost),
   agentMaxDomains: share(LIMITS.agentPublishedDomains, LIMITS.agentPublishedDomainsMost),
   agentMaxPorts: share(LIMITS.agentPorts, LIMITS.agentPortsMost),
@@ -44,7 +45,7 @@ const nodeFields = {
   advanced: f.withDefault(z.boolean(), false),
 }
 
-/** What a person can say about a node. Without `address` the server takes the next free one. */
+/** What a person can set for a node. Without `address` the server takes the next free one. */
 export const NodeForm = z.strictObject(nodeFields).check(
   z.refine((form) => !form.isGateway || form.gatewayNetworks?.length > 0, {
     path: ['gatewayNetworks'],
@@ -76,11 +77,11 @@ export const Node = z.object({
   isGateway: z.boolean(),
   gatewayNetworks: z.nullable(z.array(z.object({ interface: z.string(), subnet: z.string() }))),
   isLocal: z.boolean(),
-  /** Its key came with the downloaded file, so no agent runs there. */
+  /** The node's key came with the downloaded file, so no agent runs there. */
   usesFile: z.boolean(),
   enabled: z.boolean(),
   status: NodeStatus,
-  /** What an edge says is wrong with this node, in words; null when nothing is. */
+  /** The problem that an edge reports for this node, in words; null: none. */
   problem: z.nullable(z.string()),
   clientIp: z.nullable(z.string()),
   latestHandshakeTimestamp: z.nullable(z.number()),
@@ -88,14 +89,15 @@ export const Node = z.object({
   transferTx: z.number(),
   /** How many services are deleted together with the node. */
   services: z.number(),
-  /** How many access tokens end with it. */
+  /** How many of its access tokens are deleted with it. */
   tokens: z.number(),
+  mute: Mute,
   created_at: f.time,
   updated_at: f.time,
 })
 export type Node = z.infer<typeof Node>
 
-/** The answer to a creation: the node and, this one time, its access token. */
+/** The answer to a creation: the node and, only here, its access token. */
 export const CreatedNode = z.extend(Node, { token: z.string() })
 export type CreatedNode = z.infer<typeof CreatedNode>
 

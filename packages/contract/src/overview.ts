@@ -2,14 +2,14 @@ import * as z from 'zod/mini'
 import { Certificate } from './certificates.ts'
 import * as f from './fields.ts'
 import { listOrPage, pageQuery, searchText } from './lists.ts'
-import { ServiceState, ServiceType } from './services.ts'
+import { ServiceState, ServiceType } from './services/services.ts'
 
-/** One thing that needs a person: what is wrong on our side first, then what only is not as it should be. */
+/** Something that needs a person. Failures on our side come first, then what is merely not as it should be. */
 export const Attention = z.object({
   /** Its place in the list. */
   id: z.number(),
   kind: z.enum(['edge', 'node', 'service', 'certificate']),
-  /** `none`: nobody misses it. */
+  /** `none`: no service is affected. */
   tone: z.enum(['bad', 'warn', 'none']),
   /** The name of the edge, the node, the service or the domain. */
   name: z.string(),
@@ -20,9 +20,12 @@ export const Attention = z.object({
   type: z.nullable(ServiceType),
   /** In words; null for a lost node. */
   problem: z.nullable(z.string()),
-  /** When it was seen last, in ms since the epoch, and how many of its services nobody reaches; null for all else. */
+  /**
+   * When a node was last seen, in ms since the epoch, and how many of its services are out of reach; null for all
+   * else.
+   */
   lost: z.nullable(z.object({ lastSeen: z.number(), services: z.number() })),
-  /** When the certificate expires whose renewal fails. */
+  /** When the certificate whose renewal fails expires. */
   notAfter: z.nullable(f.time),
 })
 export type Attention = z.infer<typeof Attention>
@@ -35,14 +38,14 @@ export const AttentionQuery = z.strictObject({
 export type AttentionQuery = z.infer<typeof AttentionQuery>
 export const AttentionList = listOrPage(Attention)
 
-/** One line of what was done lately. */
+/** One line of the recent changes. */
 const RecentChange = z.object({
   revision: z.number(),
   at: f.time,
   actor: z.string(),
   /** In a few words, like `service updated`. */
   what: z.string(),
-  /** What the changed thing was called then; null where `what` says it all. */
+  /** The name that the changed thing had then; null where `what` says it all. */
   name: z.nullable(z.string()),
   /** The node on whose page it is; null for none, or one that was deleted since. */
   nodeId: z.nullable(z.number()),
@@ -51,9 +54,9 @@ const RecentChange = z.object({
 })
 export type RecentChange = z.infer<typeof RecentChange>
 
-/** What matters of the whole installation. The local node and the console's own service do not count. */
+/** The state of the whole installation at a glance. The local node and the console's own service do not count. */
 export const Overview = z.object({
-  /** How many there are of each: `offline` were lost, `disconnected` are so by a person. */
+  /** How many are in each state: `offline` nodes were lost, `disconnected` ones a person disconnected. */
   nodes: z.object({
     online: z.number(),
     idle: z.number(),
@@ -68,12 +71,12 @@ export const Overview = z.object({
    * How many domains have the certificate that they want, how many have it on order, and how many could not get it.
    */
   certificates: z.record(Certificate.shape.status, z.number()),
-  /** The newest first; eight at most. */
+  /** Newest first; eight at most. */
   changes: z.array(RecentChange),
 })
 export type Overview = z.infer<typeof Overview>
 
-/** Whether the name of the installation leads to it; `problem` says in words why not. */
+/** Whether the installation's name leads to it; `problem` says in words why not. */
 export const PublicHostCheck = z.object({
   host: z.string(),
   isName: z.boolean(),

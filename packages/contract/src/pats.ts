@@ -3,8 +3,8 @@ import * as f from './fields.ts'
 import { listOrPage, orderBy, pageQuery, searchText } from './lists.ts'
 
 /**
- * What a person can say about an access token of a node. Without `expireAt` it holds until it is revoked. A moment that
- * is over for less than a day is the beginning of today, as some clients say it, and means the day's end.
+ * What a person can set for an access token of a node. Without `expireAt` it is valid until it is revoked. A moment
+ * in the past by less than a day is the beginning of today, as some clients send it, and means the end of the day.
  */
 export const PatForm = z.strictObject({ name: f.name, expireAt: f.blankable(f.instant) })
 export type PatForm = z.infer<typeof PatForm>
@@ -16,24 +16,26 @@ export const Pat = z.object({
   name: z.string(),
   expireAt: z.nullable(f.time),
   revoked: z.boolean(),
-  /** Whether the agent registered the key that the node has by this token. */
+  /** The id of the token that is revoked when this one is used for the first time; null when it replaces none. */
+  replaces: z.nullable(z.number()),
+  /** Whether the agent registered the node's present key with this token. */
   broughtKey: z.boolean(),
-  /** How many of the node's services were last published by this token. */
+  /** How many of the node's services were last published with this token. */
   published: z.number(),
-  /** In ms since the epoch: the last request that came with it, or now while its agent is connected; null for never. */
+  /** In ms since the epoch: the last request with this token, or now while its agent is connected; null: never. */
   lastUsed: z.nullable(z.number()),
-  /** The IP address that this request came from; null for never, or where that is not known. */
+  /** The IP address that this request came from; null: never used, or unknown. */
   lastUsedFrom: z.nullable(z.string()),
   created_at: f.time,
   updated_at: f.time,
 })
 export type Pat = z.infer<typeof Pat>
 
-/** When a token ends, what came by it may go, too: the key of the node, so that the peer leaves the tunnel, and services. */
+/** What may go together with a token: the node's key, so that the peer leaves the tunnel, and services. */
 export const PatEnd = z.strictObject({ forgetKey: z.optional(z.literal('true')) })
 export type PatEnd = z.infer<typeof PatEnd>
 
-/** The answer to a creation: the token and, this one time, its value. */
+/** The answer to a creation: the token and, only here, its value. */
 export const CreatedPat = z.extend(Pat, { token: z.string() })
 export type CreatedPat = z.infer<typeof CreatedPat>
 

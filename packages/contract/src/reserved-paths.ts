@@ -1,7 +1,7 @@
 /**
- * First segments of the paths that the console, the API and the documentation answer, beside `/` itself. Where the
- * console answers, no service has them. The server refuses to start with a route outside of them, and a test walks
- * the pages of the console.
+ * First segments of the paths that the console, the API and the documentation answer, besides `/` itself. No service
+ * can have them at the console's addresses. The server refuses to start with a route outside them, and a test checks
+ * the console's pages.
  */
 const RESERVED_PATHS: readonly string[] = [
   'api',
@@ -11,22 +11,30 @@ const RESERVED_PATHS: readonly string[] = [
   'login',
   'domains',
   'nodes',
+  'why',
+  'services',
+  'requests',
+  'settings',
+  'alerts',
   /** Certificate authorities verify names there. */
   '.well-known',
   /** Sign-in in front of services. */
   '.postern',
 ]
 
-/** True for `/`, which is above them all, and for everything at or below a reserved path, in upper case too. */
+/** True for `/`, and for everything at or below a reserved path, in upper case too. */
 export function isReservedPath(path: string): boolean {
   const first = path.split('/')[1]?.toLowerCase() ?? ''
   return first === '' || RESERVED_PATHS.includes(first)
 }
 
-/** What a person reads who chose such a path where the console answers. */
+/** The message for a service that asks for such a path at the console's addresses. */
 export function reservedPathMessage(path: string, domain: string | null): string {
   return `${path} belongs to the console: choose another path${domain === null ? ', or a domain' : ''}`
 }
 
-/** Where the server proves that a request came out at it: below it is the nonce of a check of a domain. Plain HTTP too. */
+/**
+ * Where the server proves that a request reached it: the rest of the path is the nonce of a domain's check. Over
+ * plain HTTP too.
+ */
 export const PROOF_PATH = '/.well-known/postern'

@@ -1,6 +1,6 @@
 /**
- * Section name → its rows. What has not changed is the same object, map, array and row, so that a comparison of what
- * is held with what was held before costs no more than what differs.
+ * Section name → its rows. Unchanged maps, arrays and rows stay the same objects, so that comparing two states costs
+ * no more than their difference.
  */
 export type Sections<T> = ReadonlyMap<string, readonly T[]>
 
@@ -9,7 +9,7 @@ export function rowsOf<T>(sections: Sections<T>): T[] {
   return [...sections.values()].flat()
 }
 
-/** The rows that only one of them has. */
+/** The rows that only one of the two has. */
 export function changesOf<T>(before: Sections<T>, after: Sections<T>): { gone: Set<T>; come: Set<T> } {
   const gone = new Set(rowsThatDiffer(before, after))
   const come = new Set(rowsThatDiffer(after, before))

@@ -1,6 +1,6 @@
 /**
- * What the value of each kind of credential begins with. A session's is told by it, and not by the name of its cookie
- * or parameter: applications have cookies and parameters called `token` too, and theirs pass untouched.
+ * What the value of each kind of credential begins with. A session is recognised by it, and not by the name of its
+ * cookie or parameter: applications have cookies and parameters called `token` too, which pass untouched.
  */
 export const TOKEN_PREFIXES = {
   /** A console user's session. */
@@ -14,7 +14,7 @@ export const TOKEN_PREFIXES = {
 /** The cookie of the console's session. */
 export const SESSION_COOKIE = 'token'
 /**
- * The console keeps its session by http here while `SESSION_COOKIE` holds another one by https at the same host. The
- * server does not read it.
+ * Over http, the console keeps its session here while `SESSION_COOKIE` holds another one from https at the same host.
+ * The server does not read it.
  */
 export const HTTP_SESSION_COOKIE = 'token-http'

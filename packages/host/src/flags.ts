@@ -1,9 +1,12 @@
-/** The command line is wrong: exit code 2. `message` is one line that says what there is. */
+/** The command line is wrong: exit code 2. `message` lists in one line what is possible. */
 export class UsageError extends Error {
   readonly code = 'usage'
 }
 
-/** Reads a command line of flags alone. One that is not known must not start what was not meant. @throws UsageError */
+/**
+ * Reads a command line of flags only. An unknown flag must not start something that nobody meant.
+ * @throws UsageError
+ */
 export function readFlags<const F extends string>(known: readonly F[], args: readonly string[]): Set<F> {
   const isKnown = (text: string): text is F => known.some((flag) => flag === text)
   return new Set(

@@ -1,12 +1,15 @@
 /**
- * Where Postern keeps a HAProxy of its own, on machines whose own is too old: a folder for each version, and the link
- * that names the one to start.
+ * Where Postern keeps a HAProxy of its own, on machines whose packaged one is too old: a folder for each version, and
+ * a link to the one to start.
  */
 export const HAPROXY_PLACE = '/usr/lib/postern'
 export const HAPROXY_BIN = `${HAPROXY_PLACE}/bin`
 
-/** Holds the newest version that this machine can have, as whoever looked last found it. */
+/** Holds the newest version that this machine can have, as the last look found it. */
 export const HAPROXY_NEWEST = '/run/postern-haproxy/newest'
+
+/** Holds the security updates of the machine's packages that wait, as the last look found them; JSON. */
+export const WAITING_UPDATES = '/run/postern-haproxy/updates.json'
 
 /** The oldest release that understands our configuration, and the latest that it was tested with. */
 export const OLDEST_HAPROXY = '3.0'
@@ -28,7 +31,8 @@ export function parseHaproxyVersion(text) {
 }
 
 /**
- * Negative when the first is older. By their numbers in turn, which is enough for HAProxy's and Debian's of it.
+ * Negative when the first is older. Compares number by number, which is enough for HAProxy's versions and Debian's
+ * versions of it.
  * @param {string} one
  * @param {string} other
  */

@@ -1,6 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { codeOf } from './errors.ts'
-import { isRunning } from './processes.ts'
+import { isRunning } from './processes/processes.ts'
 
 /** A process, told apart from a later one with the same pid by the time it started. */
 export interface ProcessMark {

@@ -20,7 +20,7 @@ export function isAnswered(path: string): Promise<boolean> {
 interface AskLimits {
   timeoutMs: number
   mostBytes: number
-  /** Gets the answer in pieces as it comes; then none of it is kept. */
+  /** Gets the answer in pieces as they arrive; then none of it is kept. */
   onText?: (text: string) => void
 }
 
@@ -34,9 +34,9 @@ export function askSocket(
     const kept: string[] = []
     let size = 0
     const socket = connect(path).setEncoding('utf8')
-    socket.setTimeout(timeoutMs, () =>
-      socket.destroy(Object.assign(new Error('no answer in time'), { code: 'ETIMEDOUT' })),
-    )
+    // Whoever says a byte now and then is not silent, and has not answered either.
+    const deadline = setTimeout(() => socket.destroy(tooLate()), MOST_TIMES * timeoutMs)
+    socket.setTimeout(timeoutMs, () => socket.destroy(tooLate()))
     socket.on('data', (text: string) => {
       if (onText) onText(text)
       else kept.push(text)
@@ -44,16 +44,23 @@ export function askSocket(
       if (size > mostBytes) socket.destroy(new Error('the answer is too long'))
     })
     socket.once('error', reject)
-    socket.once('close', () => reject(new Error('the connection ended')))
+    socket.once('close', () => {
+      clearTimeout(deadline)
+      reject(new Error('the connection ended'))
+    })
     socket.once('end', () => resolve(kept.join('')))
-    // Some answer only when no further question can come.
+    // Some programs answer only when no further question can come.
     socket.end(question)
   })
 }
 
+/** A whole answer may take so many times as long as its first byte. */
+const MOST_TIMES = 30
+const tooLate = () => Object.assign(new Error('no answer in time'), { code: 'ETIMEDOUT' })
+
 /**
- * Holds a path by listening on it, so that only one process has what it stands for, whatever namespaces they are in.
- * The kernel gives it up with the process, however that ends.
+ * Holds a path by listening on it, so that only one process at a time can, whatever its namespaces. The kernel
+ * releases it with the process, however that ends.
  * @returns undefined when another process holds it
  */
 export async function holdSocket(path: string): Promise<{ release(): Promise<void> } | undefined> {

@@ -25,7 +25,7 @@ export interface SingleFlight {
   isBusy(): boolean
   /** Resolves when nothing runs and nothing is asked for that could run now. */
   idle(): Promise<void>
-  /** No run begins after this; one under way ends by itself. */
+  /** No run begins after this; one under way runs to its end. */
   close(): void
 }
 
@@ -78,7 +78,7 @@ export interface Bell {
   ring(): void
   /**
    * Waits until it rings, at most `patience` ms. A ring since the last wait counts.
-   * @returns whether there was none
+   * @returns false when it rang
    */
   next(patience: number, signal: AbortSignal): Promise<boolean>
 }

@@ -4,15 +4,15 @@ import { basename } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { codeOf } from './errors.ts'
 
-const LOOK_EVERY = 1000
+const CHECK_INTERVAL = 1000
 /** The longest wait for wireguard-go, which answers within a millisecond. */
 const PATIENCE = 2000
-/** So many questions in a row without an answer mean that it hangs. */
+/** It hangs when so many questions in a row got no answer. */
 export const MOST_UNANSWERED = 2
 
 /**
- * Asks wireguard-go each second whether it answers, until the signal. WireGuard in the kernel has nobody to ask.
- * @param onLook how many questions in a row it has left without an answer; a tunnel that is not there leaves none
+ * Asks wireguard-go each second whether it answers, until the signal. WireGuard in the kernel needs no such check.
+ * @param onLook how many questions in a row got no answer; 0 when there is no tunnel
  */
 export async function watchUserspaceTunnel(
   name: string,
@@ -21,7 +21,7 @@ export async function watchUserspaceTunnel(
 ): Promise<void> {
   let unanswered = 0
   while (!signal.aborted) {
-    await pause(LOOK_EVERY, undefined, { signal }).catch(() => undefined)
+    await pause(CHECK_INTERVAL, undefined, { signal }).catch(() => undefined)
     if (signal.aborted) return
     unanswered = (await isSilent(name)) ? unanswered + 1 : 0
     await onLook(unanswered)
@@ -45,7 +45,7 @@ function isSilent(name: string): Promise<boolean> {
 }
 
 /**
- * Ends the wireguard-go of this interface. The interface goes with it, and is made anew.
+ * Ends the wireguard-go of this interface. The interface goes with it, and is then made anew.
  * @param network the network namespace that the interface is in
  */
 export function endUserspaceTunnel(name: string, network = readlinkSync('/proc/self/ns/net')): void {

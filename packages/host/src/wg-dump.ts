@@ -25,14 +25,14 @@ export function parseWgDump(text: string): WgDump {
   const [first = '', ...rest] = text.split('\n').filter((line) => line !== '')
   const [privateKey, publicKey, listenPort] = first.split('\t')
   if (privateKey === undefined || publicKey === undefined || listenPort === undefined)
-    throw new TypeError('wg show printed something else than a dump')
+    throw new TypeError('wg show did not print a dump')
   return { privateKey, publicKey, listenPort: Number(listenPort), peers: rest.map(parsePeer) }
 }
 
 function parsePeer(line: string): WgPeer {
   const [publicKey, presharedKey, endpoint, allowedIps, handshake, rx, tx, keepalive] = line.split('\t')
   if (publicKey === undefined || presharedKey === undefined || keepalive === undefined)
-    throw new TypeError('wg show printed something else than a peer')
+    throw new TypeError('wg show did not print a peer')
   return {
     publicKey,
     presharedKey,

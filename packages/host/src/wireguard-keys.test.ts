@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { isWireGuardKey } from '@postern/net/keys'
 import { expect, test } from 'vitest'
-import { run } from './exec.ts'
+import { run } from './processes/exec.ts'
 import { createWireGuardKeys, publicKeyOf } from './wireguard-keys.ts'
 
 test('the public key is the one that `wg pubkey` gives', () => {

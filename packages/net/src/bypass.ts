@@ -1,6 +1,6 @@
 /**
- * What is reached without signing in: exact paths, and expressions in a closed form that HAProxy's Lua runs in time that
- * grows with the length of a path and nothing else.
+ * Paths that need no sign-in: exact ones, and expressions of a restricted form, for which HAProxy's Lua needs time
+ * that grows only with the length of a path.
  */
 export interface Bypass {
   paths: string[]
@@ -22,7 +22,7 @@ const MAX_PROGRAM = 2000
 /** Paths and alternatives of one service. Lua tries one after the other. */
 const MAX_EXPRESSIONS = 50
 
-/** As they stand in a path that every program reads in one way. */
+/** Characters of a path that every program reads in the same way. */
 const PATH = /^\/[A-Za-z0-9._~!$()*+,=:@/-]*$/
 /** Quotes, backticks, `;`, `&`, angle brackets, backslash, control characters and blanks. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
@@ -72,7 +72,7 @@ function isRegExp(text: string): boolean {
 /** `o`nce, `q`: once or not at all, `s`: any number of times, `p`: once or more. */
 type Quantity = 'o' | 'q' | 's' | 'p'
 interface Part {
-  /** From and to, of bytes. */
+  /** First and last byte of each range. */
   ranges: [number, number][]
   quantity: Quantity
 }
@@ -89,7 +89,7 @@ const ANY: [number, number][] = [[1, 255]]
 export function compileExpressions(text: string): string[] | undefined {
   if (!text.startsWith('^') || text.length > MAX_LINE) return undefined
   const plain = spellOut(text.slice(1))
-  // An empty alternative would open every path, which is hardly meant.
+  // An empty alternative would open every path, which nobody means.
   if (!plain || (plain.length > 1 && plain.includes(''))) return undefined
   const programs = [...new Set(plain)].map(compilePlain)
   return programs.every((program) => program !== undefined) ? programs : undefined

@@ -18,7 +18,7 @@ export function findCidr(text: string): Cidr | undefined {
   return { base: { family: ip.family, value: cut(ip.value, bits, prefix) }, prefix }
 }
 
-/** @throws TypeError when the text is no address or network; for texts that were checked before. */
+/** @throws TypeError when the text is no address or network; for texts that were checked already. */
 export function parseCidr(text: string): Cidr {
   const cidr = findCidr(text)
   if (!cidr) throw new TypeError('not an IP address or network')
@@ -53,7 +53,7 @@ export function containsIp(cidr: Cidr, ip: Ip): boolean {
   return contains(cidr, single(ip))
 }
 
-/** `::ffff:1.2.3.4` is met as the IPv4 address it holds, because IPv6 sockets here carry IPv6 only. */
+/** `::ffff:1.2.3.4` counts as the IPv4 address it holds, because IPv6 sockets here carry IPv6 only. */
 export function unmapped(cidr: Cidr): Cidr {
   const { base, prefix } = cidr
   if (base.family === 4 || prefix < 96 || base.value >> 32n !== 0xffffn) return cidr

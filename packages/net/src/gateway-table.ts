@@ -1,4 +1,4 @@
-/** A bit of the packet mark that no other program is known to use; it survives until the packet leaves. */
+/** A bit of the packet mark that no known program uses; it stays until the packet leaves. */
 const MARK = '0x00200000'
 
 /** One table for each interface, so that two gateways on one machine do not interfere. */
@@ -7,8 +7,8 @@ export function gatewayTable(name: string): string {
 }
 
 /**
- * What a gateway lets through, for `nft`: from the tunnel only to its subnets, seen there as the gateway itself; into
- * the tunnel only answers, because forwarding makes the machine a router for its neighbours too.
+ * What a gateway lets through, for `nft`: from the tunnel only to its subnets, with the gateway's own address as
+ * source; into the tunnel only answers, because forwarding makes the machine a router for its neighbours too.
  * @param subnets in their one spelling, without overlaps
  * @returns lines that mean the same on one line
  */

@@ -9,7 +9,7 @@ export function isDomainName(text: string): boolean {
   return text.length <= 253 && labels.length > 1 && TOP_LABEL.test(top) && labels.every((l) => LABEL.test(l))
 }
 
-/** A name a resolver may be asked for: like a domain name, but one label and any last label will do. */
+/** A name that may be looked up: like a domain name, but one label is enough and the last may be anything. */
 export function isHostname(text: string): boolean {
   const name = text.toLowerCase()
   return name.length <= 253 && name.split('.').every((label) => LABEL.test(label)) && !/^[\d.]+$/.test(name)
@@ -25,6 +25,6 @@ export function normaliseDomain(text: string): string {
   // Only a bare name may reach the URL parser: anything else could smuggle in a port, a path or a user.
   if (/[\s/\\?#@:[\]%*]/.test(trimmed)) return trimmed
   const url = URL.parse(`http://${trimmed}/`)
-  // UTS 46 knows other full stops than ours.
+  // UTS 46 has other full stops besides ours.
   return url?.hostname.replace(/\.$/, '') ?? trimmed
 }

@@ -14,9 +14,9 @@ const NOT_A_TARGET = [
 ].map(parseCidr)
 
 /**
- * What is not the internet: private, shared, link-local and special networks. Also what a relay would unwrap into
- * one of those (NAT64, 6to4, Teredo), and 168.63.129.16, where Azure answers its machines. Networks of documentation
- * are left out: nothing is there.
+ * What is not the internet: private, shared, link-local and special networks; networks that a relay would unwrap into
+ * those (NAT64, 6to4, Teredo); and 168.63.129.16, where Azure answers its machines. Networks of documentation are
+ * left out: nothing is there.
  */
 export const NOT_THE_INTERNET: readonly string[] = [
   '0.0.0.0/8',
@@ -40,7 +40,7 @@ export const NOT_THE_INTERNET: readonly string[] = [
   '2002::/16',
 ]
 
-/** Where the networks behind gateways are: private, shared (CGNAT), benchmarking and unique local addresses. */
+/** Where networks behind gateways may be: private, shared (CGNAT), benchmarking and unique local addresses. */
 export const PRIVATE_USE: readonly Cidr[] = [
   '10.0.0.0/8',
   '100.64.0.0/10',

@@ -2,7 +2,7 @@ import { type Cidr, containsIp, overlaps, parseCidr, single } from './cidr.ts'
 import { formatIp, type Ip } from './ip.ts'
 import { isForPrivateUse, isSpecial } from './special.ts'
 
-/** What the rules need to know of the tunnel and of the machine at its middle. */
+/** What the rules need to know about the tunnel and the server's machine. */
 export interface Surroundings {
   tunnel: readonly Cidr[]
   /** The networks behind all gateways. */
@@ -14,7 +14,7 @@ export interface Surroundings {
   ownPorts: readonly number[]
 }
 
-/** Why a service may not lead to an address, as what the address is or does. */
+/** Why a service may not lead to an address; each text follows the address. */
 export const TARGET_FAULTS = {
   reserved: 'is not an address of a node',
   notInTunnel: 'is not in the tunnel',
@@ -24,12 +24,12 @@ export const TARGET_FAULTS = {
   special: 'is a loopback, link-local, multicast or reserved address',
   public: 'is not in a private network',
   ownNetwork: 'is in a network of this server itself',
-  ownPort: 'is Postern itself on this port',
+  ownPort: 'is used by Postern itself on this port',
 } as const
 export type TargetFault = keyof typeof TARGET_FAULTS
 
 const LOOPBACK = ['127.0.0.0/8', '::1/128'].map(parseCidr)
-/** To a program that connects, they mean the machine itself. */
+/** Programs that connect to these reach the machine itself. */
 const UNSPECIFIED = ['0.0.0.0/32', '::/128'].map(parseCidr)
 
 /** Why an address cannot be a node's own. */
@@ -69,7 +69,7 @@ export function findLocalFault(ip: Ip, port: number, around: Surroundings): Targ
   return isIn(around.behindGateways, ip) && !isIn(around.ownNetworks, ip) ? 'behindGateway' : undefined
 }
 
-/** The address of a name that means the asking machine wherever it is looked up (RFC 6761). */
+/** The address of a name that means the local machine wherever it is looked up (RFC 6761). */
 export function findLocalhost(name: string): Ip | undefined {
   return name === 'localhost' || name.endsWith('.localhost') ? LOOPBACK[0]?.base : undefined
 }

@@ -1,10 +1,15 @@
-import { type PortRoute, portsSectionOf, type Route, routesSectionOf } from '@postern/contract/desired-state'
+import {
+  type PortRoute,
+  portsSectionOf,
+  type Route,
+  routesSectionOf,
+} from '@postern/contract/edge/desired-state'
 import type { Sections } from '@postern/contract/sections'
 
 /**
  * A route with the address to dial for it: an IP literal, checked to lie where the route belongs. Null: there is none
- * (the console's own route, a disabled one, a name that does not resolve, an address that is not allowed); visitors of
- * an enabled route without one are turned away, and the loop reports why.
+ * (the console's own route, a disabled one, a name that does not resolve, an address that is not allowed); visitors
+ * of an enabled route without one are refused, and the loop reports why.
  */
 type Resolved<T> = T & { address: string | null }
 
@@ -27,7 +32,7 @@ export function inSections<T extends Route | PortRoute>(routes: readonly T[]): M
   return Map.groupBy(routes, (route) => (isPortRoute(route) ? portsSectionOf : routesSectionOf)(route.id))
 }
 
-/** The services at ports. A section holds one kind of rows, so that those of the others are passed over. */
+/** The services at ports. A section holds rows of one kind, so other sections are skipped. */
 export function portRoutesOf(sections: RouteSections): ResolvedPortRoute[] {
   return [...sections.values()].flatMap((routes) =>
     routes[0] && isPortRoute(routes[0]) ? routes.filter((route) => isPortRoute(route)) : [],

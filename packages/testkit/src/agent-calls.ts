@@ -1,9 +1,12 @@
 import { once } from 'node:events'
-import type { Publication, PublishAnswer } from '@postern/contract/publishing'
+import type { Publication, PublishAnswer } from '@postern/contract/services/publishing'
 import { WebSocket } from 'ws'
 import type { TestServer } from './server.ts'
 
-/** Publishes all services of a source as the agent with this token. @throws Error unless the set is taken */
+/**
+ * Publishes all services of a source as the agent with this token.
+ * @throws Error unless the set is accepted
+ */
 export async function publishAs(
   server: TestServer,
   token: string,

@@ -1,9 +1,9 @@
 import type { Installation } from './installation.ts'
 import type { Host } from './lab/network.ts'
 
-const MAIN = new URL('../../../apps/agent/src/main.ts', import.meta.url).pathname
+const MAIN = new URL('../../../apps/agent/dist/postern.mjs', import.meta.url).pathname
 
-/** The owner of the host lets it be all that the console asks for. */
+/** The host's owner allows everything that the console asks for. */
 const WILLING = ['--gateway=private', '--all-traffic', '--dns']
 
 /** The `postern` command on a host of the lab, with a configuration directory and an interface of its own. */
@@ -23,7 +23,7 @@ export function agentOn(
   const device = `pa${installation.interface.slice(-9)}${agents++}`
   const { PATH, NODE_COMPILE_CACHE } = process.env
   const environment = [`POSTERN_AGENT_DIR=${dir}`, `PATH=${PATH}`]
-  // Compiled already: an agent starts for each command.
+  // Compiled, because an agent starts for each command.
   if (NODE_COMPILE_CACHE) environment.push(`NODE_COMPILE_CACHE=${NODE_COMPILE_CACHE}`)
   const command = (...args: string[]) => ['env', '-i', ...environment, process.execPath, MAIN, ...args]
   return {

@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 import type { Domain } from '@postern/contract/domains'
-import type { Edge } from '@postern/contract/edge'
+import type { Edge } from '@postern/contract/edge/edge'
 import type { CreatedNode, Node, NodeFormInput } from '@postern/contract/nodes'
 import type {
   HttpService,
@@ -8,7 +8,7 @@ import type {
   Service,
   TcpService,
   TcpServiceFormInput,
-} from '@postern/contract/services'
+} from '@postern/contract/services/services'
 import { checkAnswer, checkEvents } from './contract-check.ts'
 import { parseEvents, type ServerEvent } from './event-stream.ts'
 
@@ -45,7 +45,7 @@ export async function signIn(socketPath: string, username: string, password: str
   const login = await callApi(socketPath, '', 'POST', '/api/auth/login', { username, password })
   const { token } = expectSuccess(login) as { token: string }
   const call: Api['call'] = (method, path, body) => callApi(socketPath, token, method, path, body)
-  // `callApi` holds every answer against the contract, so it has the type that the contract says.
+  // `callApi` checks every answer against the contract, so it has the contract's type.
   const get = async <T>(method: string, path: string, body?: unknown) =>
     expectSuccess(await call(method, path, body)) as T
   const pathOf = ({ nodeId, type, id }: Service) => `/api/services/${nodeId}/${type}/${id}`
@@ -66,7 +66,7 @@ export async function signIn(socketPath: string, username: string, password: str
   }
 }
 
-/** True when the server answers that it is well. */
+/** True when the server's health check answers well. */
 export async function isHealthy(api: Api): Promise<boolean> {
   return (await api.call('GET', '/api/health')).status === 200
 }

@@ -7,7 +7,7 @@ const said = (method: string, url: string, status: number, body: unknown) => () 
 
 const account = { id: 1, username: 'admin', role: 'admin' }
 
-test('an answer as the contract says passes, for people and for nodes', () => {
+test('an answer that matches the contract passes, for people and for nodes', () => {
   expect(said('GET', '/api/auth/me', 200, account)).not.toThrow()
   const toNode = { VPN_HOST: 'h', TCP_SERVICES_PORT_RANGE: '1-2', version: '1' }
   expect(said('GET', '/api/config', 200, toNode)).not.toThrow()

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Endpoint } from '@postern/contract/endpoint'
-import { endpoints } from '@postern/contract/endpoints'
+import type { Endpoint } from '@postern/contract/endpoints/endpoint'
+import { endpoints } from '@postern/contract/endpoints/endpoints'
 import { ErrorBody } from '@postern/contract/errors'
 import type * as z from 'zod/mini'
 
-/** What a server said to one request. `type` is its content type. */
+/** A server's answer to one request. `type` is its content type. */
 export interface Said {
   method: string
   /** With or without the query. */
@@ -15,11 +15,11 @@ export interface Said {
 }
 
 /**
- * Holds an answer against the contract, also that it has no key that the contract does not know.
- * @throws Error that names the request, and what is not as the contract says
+ * Checks an answer against the contract, including that it has no unknown key.
+ * @throws Error that names the request and the difference
  */
 export function checkAnswer({ method, url, status, type, text }: Said): void {
-  if (!type?.includes('json') || method === 'HEAD' || isBuilt(url)) return
+  if (!type?.startsWith('application/json') || method === 'HEAD' || isBuilt(url)) return
   const request = `${method} ${pathOf(url)} (${status})`
   const body: unknown = JSON.parse(text)
   if (status >= 400) {
@@ -35,7 +35,7 @@ export function checkAnswer({ method, url, status, type, text }: Said): void {
 /** A file of the documentation, which no program reads but its own pages. */
 const isBuilt = (url: string) => url.startsWith('/docs/')
 
-/** The same for the events of a stream. */
+/** The same for events of a stream. */
 export function checkEvents(url: string, events: readonly { event: string; data: string }[]): void {
   const schemas = findEndpoint('GET', url)?.events
   for (const { event, data } of events)
@@ -62,7 +62,7 @@ const ENDPOINTS: readonly Endpoint[] = Object.values(endpoints)
 function findEndpoint(method: string, url: string): Endpoint | undefined {
   const parts = pathOf(url).split('/')
   const found = ENDPOINTS.filter((endpoint) => endpoint.method === method && matches(endpoint, parts))
-  // As the server: a path that names it goes before one with a parameter.
+  // Like the server: a literal path takes precedence over one with a parameter.
   return found.sort((a, b) => a.path.split(':').length - b.path.split(':').length)[0]
 }
 

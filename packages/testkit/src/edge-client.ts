@@ -1,24 +1,24 @@
 import { readFileSync } from 'node:fs'
-import { StateAnswer } from '@postern/contract/desired-state'
+import { StateAnswer } from '@postern/contract/edge/desired-state'
+import type { DataPlane } from '@postern/contract/edge/edge'
 import {
-  type DataPlane,
   EdgeHint,
   type EdgeMessage,
   type EdgeReport,
   type InForce,
   type PeerFigures,
-} from '@postern/contract/edge'
-import { endpoints } from '@postern/contract/endpoints'
+} from '@postern/contract/edge/edge-messages'
+import { endpoints } from '@postern/contract/endpoints/endpoints'
 import type { InstallationPaths } from '@postern/contract/installation'
 import { WebSocket } from 'ws'
 import type { TestServer } from './server.ts'
 
-/** The bare protocol of an edge over the server's socket: it says only what a test says. */
+/** The bare protocol of an edge over the server's socket: it sends only what a test sends. */
 export interface EdgeClient {
   hints: EdgeHint[]
   socket: WebSocket
   send(message: EdgeMessage): void
-  /** Says that it has applied `applied` in every part, and all is well but `over`. */
+  /** Reports that it has applied `applied` in every part, and that all is well except `over`. */
   report(applied: number, over?: Partial<EdgeReport>): void
   close(): void
 }
@@ -40,10 +40,10 @@ export function edgeToken(paths: InstallationPaths): string {
   return readFileSync(paths.edgeToken, 'utf8').trim()
 }
 
-/** @param epoch another one for an edge that has been started anew */
+/** @param epoch a new one for a restarted edge */
 export async function connectEdgeClient(
   paths: InstallationPaths,
-  { epoch = 'e1', onHint = (_hint: EdgeHint) => {} } = {},
+  { epoch = 'e1', onHint = (_hint: EdgeHint) => {}, can = undefined as string[] | undefined } = {},
 ): Promise<EdgeClient> {
   const url = `ws+unix:${paths.serverSocket}:${endpoints.edgeSocket.path}`
   const socket = new WebSocket(url, { headers: { authorization: `Bearer ${edgeToken(paths)}` } })
@@ -55,7 +55,7 @@ export async function connectEdgeClient(
   })
   await new Promise((resolve, reject) => socket.on('open', resolve).on('error', reject))
   const send = (message: EdgeMessage) => socket.send(JSON.stringify(message))
-  send({ type: 'hello', version: '0.1.0', epoch })
+  send({ type: 'hello', version: '0.1.0', epoch, ...(can && { can }) })
   return {
     hints,
     socket,
@@ -72,13 +72,13 @@ export async function connectEdgeClient(
   }
 }
 
-/** What an edge sees of a node that is online, and stays so however long a test takes. */
+/** An edge's figures of a node that stays online for the whole test. */
 export function onlinePeer(nodeId: number): PeerFigures {
   const latestHandshake = Date.now() + 3_600_000
   return { nodeId, latestHandshake, rx: 0, tx: 0, clientIp: '203.0.113.7', reachable: true }
 }
 
-/** Fetches the state as an edge does. */
+/** Fetches the state like an edge. */
 export async function fetchState(
   server: TestServer,
   known: Record<string, string> = {},

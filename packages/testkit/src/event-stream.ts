@@ -7,20 +7,23 @@ export interface ServerEvent {
   id: string
 }
 
-/** A stream of a server, read as a browser's EventSource reads it. */
+/** A stream of a server, read like a browser's EventSource. */
 export interface FollowedStream {
   status: number
   headers: Headers
   /** All that came. */
   text: string
   isEnded: boolean
-  /** The data of all events of a name so far, parsed. @throws Error for one that is not as the contract says */
+  /**
+   * The data of all events of a name so far, parsed.
+   * @throws Error for one that does not match the contract
+   */
   listData(name?: string): unknown[]
   lastId(): string
   close(): void
 }
 
-/** Opens a stream; what is refused ends at once. */
+/** Opens a stream; a refused one ends at once. */
 export async function followStream(
   url: string,
   headers: Record<string, string> = {},

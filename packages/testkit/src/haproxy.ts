@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import type { Installation } from './installation.ts'
 import type { Lab } from './lab/network.ts'
 
-/** Sends one command to the running HAProxy, as somebody with access to the machine could. */
+/** Sends one command to the running HAProxy, like somebody with access to the machine. */
 export function haproxyCommand(installation: Installation, command: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(`${installation.paths.haproxyDir}/admin.sock`)
@@ -17,7 +17,7 @@ export function haproxyCommand(installation: Installation, command: string): Pro
   })
 }
 
-/** The pids of all HAProxy processes on the server's host, of whoever. */
+/** The pids of all HAProxy processes on the server's host, of any user. */
 export async function haproxyPids(lab: Lab): Promise<number[]> {
   const { stdout } = await lab.server.run(
     'pgrep',

@@ -11,7 +11,7 @@ export const FLAG = { ack: 1, endStream: 1, endHeaders: 4 } as const
 export const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
 
 /**
- * One HTTP/2 request as frames of our own making, with no library in between that would refuse to send it.
+ * One HTTP/2 request in hand-made frames, which no library can refuse to send.
  * @param fields in latin1, in this order, names as they are
  * @param body latin1; undefined ends the stream with its head
  */
@@ -100,7 +100,7 @@ export function takeFrame(
   return { type, flags, payload: bytes.subarray(9, end), rest: bytes.subarray(end) }
 }
 
-/** Those that HPACK has in its table, from index 8 on. */
+/** The statuses in HPACK's table, from index 8 on. */
 const STATUSES = [200, 204, 206, 304, 400, 404, 500]
 
 /** HAProxy writes the status first: as an index, or as three digits after the index of its name. */

@@ -4,16 +4,16 @@ import { join } from 'node:path'
 import { type InstallationPaths, installationPaths } from '@postern/contract/installation'
 import { prepareDataDir } from '../../../scripts/lib/data-dir.ts'
 import { RUN_WITH } from '../../../scripts/lib/environment.ts'
-import { nodeArgv } from '../../../scripts/lib/programs.ts'
+import { nodeArgv } from '../../../scripts/lib/programs/programs.ts'
 import { ensureUsers, type Identity } from '../../../scripts/lib/users.ts'
 import { type Api, isHealthy, signIn } from './api.ts'
-import type { Running } from './exec.ts'
 import type { Host, Lab } from './lab/network.ts'
-import { whenStarted } from './started.ts'
+import type { Running } from './processes/exec.ts'
+import { whenStarted } from './processes/started.ts'
 
 const ROOT = new URL('../../../', import.meta.url).pathname
 
-/** A real installation on a host of the lab: server and edge as the programs they are, started one by one. */
+/** A real installation on a host of the lab: server and edge as separate programs, started one by one. */
 export interface Installation {
   dataDir: string
   paths: InstallationPaths
@@ -31,14 +31,10 @@ export interface Installation {
 
 const PASSWORD = 'lab-password-1'
 
-/** Server and edge run from their sources, or built and with the flags that an installation gives them. */
-export type RunAs = 'sources' | 'built'
-
 /** Starts server and edge and waits until the edge has applied the state. */
 export async function startInstallation(
   lab: Lab,
   settings: Record<string, string> = {},
-  runAs: RunAs = 'sources',
 ): Promise<Installation> {
   const dataDir = mkdtempSync(join(tmpdir(), 'pt-'))
   chmodSync(dataDir, 0o755)
@@ -54,8 +50,7 @@ export async function startInstallation(
   await prepareDataDir(dataDir, users)
   const caches = { server: ownCache(users.server), edge: {} }
   const paths = installationPaths(dataDir)
-  const start = (name: 'server' | 'edge') =>
-    startProgram(lab.server, name, { ...env, ...caches[name] }, runAs)
+  const start = (name: 'server' | 'edge') => startProgram(lab.server, name, { ...env, ...caches[name] })
   const programs = { server: start('server'), edge: start('edge') }
   const api = await whenStarted(programs.server, 'the server', () =>
     signIn(paths.serverSocket, 'admin', PASSWORD),
@@ -91,7 +86,7 @@ export async function isApplied(api: Api): Promise<boolean> {
   return edge?.connected === true && edge.applied === edge.wanted && edge.wanted > 0
 }
 
-/** Where a user keeps compiled code, who may not write where the tests keep theirs. */
+/** The cache for compiled code of a user who may not write to that of the tests. */
 function ownCache({ uid, gid }: Identity): Record<string, string> {
   if (!process.env.NODE_COMPILE_CACHE) return {}
   const dir = `${process.env.NODE_COMPILE_CACHE}-${uid}`
@@ -100,17 +95,10 @@ function ownCache({ uid, gid }: Identity): Record<string, string> {
   return { NODE_COMPILE_CACHE: dir }
 }
 
-/** The program as the product starts it: the server as its own user, the edge as root. */
-function startProgram(
-  host: Host,
-  name: 'server' | 'edge',
-  env: Record<string, string>,
-  runAs: RunAs,
-): Running {
-  const isBuilt = runAs === 'built'
+/** Starts a program like the product: built, the server as its own user, the edge as root. */
+function startProgram(host: Host, name: 'server' | 'edge', env: Record<string, string>): Running {
   const user = ['setpriv', '--reuid=postern', '--regid=postern', '--clear-groups', '--no-new-privs']
-  const program = isBuilt ? nodeArgv(ROOT, name) : [process.execPath, `${ROOT}apps/${name}/src/main.ts`]
-  const command = [...(name === 'server' ? user : []), ...program]
+  const command = [...(name === 'server' ? user : []), ...nodeArgv(ROOT, name)]
   const logFile = `${env.POSTERN_DATA_DIR}/${name}.log`
-  return host.start(command, { logFile, env: isBuilt ? { ...RUN_WITH, ...env } : env, cwd: '/' })
+  return host.start(command, { logFile, env: { ...RUN_WITH, ...env }, cwd: '/' })
 }

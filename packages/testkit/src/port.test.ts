@@ -2,7 +2,7 @@ import { createServer } from 'node:net'
 import { expect, test } from 'vitest'
 import { findFreePort } from './port.ts'
 
-test('ports are each other ones, free, and none that the kernel gives by itself', async () => {
+test('ports are distinct, free, and outside the range from which the kernel assigns', async () => {
   const ports: number[] = []
   for (let call = 0; call < 50; call++) ports.push(await findFreePort())
   expect(new Set(ports).size).toBe(50)

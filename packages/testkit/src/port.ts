@@ -2,13 +2,13 @@ import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** Below the ports that the kernel gives to whoever asks for any, so that none of these is taken meanwhile. */
+/** Below the ports that the kernel assigns by itself, so that none of these is taken meanwhile. */
 const RANGE = { first: 20_000, beyond: 30_000 }
 const TRIES = 100
 
 const given = new Set<number>()
 
-/** A free TCP port of loopback, another one at each call. */
+/** A free TCP port of loopback, a different one at each call. */
 export async function findFreePort(): Promise<number> {
   for (let attempt = 0; attempt < TRIES; attempt++) {
     const port = randomInt(RANGE.first, RANGE.beyond)
@@ -25,7 +25,7 @@ async function isFree(port: number): Promise<boolean> {
     await once(server.listen(port, '127.0.0.1'), 'listening')
     return true
   } catch {
-    // Somebody has it: another one will do.
+    // It is taken: try another one.
     return false
   } finally {
     server.close()

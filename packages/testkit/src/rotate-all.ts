@@ -6,7 +6,10 @@ import type { Host } from './lab/network.ts'
 
 const COMMAND = fileURLToPath(new URL('../../../scripts/rotate-key.ts', import.meta.url))
 
-/** What the README says after a leak: stops the server, renews everything, and starts it again. The edge runs on. */
+/**
+ * The documented steps after a leak: stops the server, renews everything, and starts it again. The edge keeps
+ * running.
+ */
 export async function rotateAll(host: Host, installation: Installation): Promise<void> {
   await installation.server.stop()
   const env = Object.entries(installation.env).map(([name, value]) => `${name}=${value}`)

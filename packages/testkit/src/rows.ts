@@ -3,7 +3,7 @@ import { change } from '../../../apps/server/src/changes/change.ts'
 import { createLiveBus } from '../../../apps/server/src/changes/live.ts'
 import type { Database } from '../../../apps/server/src/db/schema.ts'
 
-/** Writes rows straight into the tables, all in one change, as many requests would have left them; nobody is told. */
+/** Writes rows straight into the tables, all in one change, as many requests would have left them; without hints. */
 export function writeRows<T>(
   db: Kysely<Database>,
   work: (tx: Transaction<Database>, revision: number) => Promise<T>,

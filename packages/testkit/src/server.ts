@@ -6,11 +6,12 @@ import { Writable } from 'node:stream'
 import type { Domain } from '@postern/contract/domains'
 import { installationPaths } from '@postern/contract/installation'
 import type { CreatedNode, NodeFormInput } from '@postern/contract/nodes'
-import { parseSettings } from '@postern/contract/settings'
+import { parseSettings } from '@postern/contract/settings/settings'
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import { buildApp } from '../../../apps/server/src/app.ts'
 import { startOrders } from '../../../apps/server/src/certificates/orders/engine.ts'
 import { startRenewal } from '../../../apps/server/src/certificates/renewal.ts'
+import { publicHostOf, type ServerConfig } from '../../../apps/server/src/config.ts'
 import {
   buildContext,
   type Context,
@@ -25,30 +26,30 @@ import { checkAnswer } from './contract-check.ts'
 export interface TestServerOptions {
   settings?: Record<string, string>
   world?: Partial<World>
-  /** Behaves as behind HAProxy: forwarded headers are believed. */
+  /** Behaves as behind HAProxy: forwarded headers count. */
   trustForwarded?: boolean
-  /** Where its clock stands until a test moves it; without this it goes like the machine's. */
+  /** Its fixed time until a test moves it; without this it follows the machine's clock. */
   now?: number
-  /** Keeps the data directory of an earlier server, to start again from it. */
+  /** Uses the data directory of an earlier server. */
   dataDir?: string
   rootDir?: string
-  /** Its answers are not held against the contract, which takes time. */
+  /** Its answers are not checked against the contract, which takes time. */
   isMeasured?: boolean
 }
 
 /** A real server over a real database in a directory of its own. */
 export interface TestServer {
-  /** The one of the server that runs now: another after a restart, like its `app`. */
+  /** That of the running server: a new one after a restart, like its `app`. */
   readonly context: Context
   readonly app: FastifyInstance
   dataDir: string
-  /** What its clock says; setting it stops the clock there. */
+  /** The time of its clock; setting it stops the clock there. */
   now: number
-  /** All that was logged, as the lines of JSON that a file would hold. */
+  /** Its log, as lines of JSON. */
   logged(): string
-  /** A request without a credential. What is answered is held against the contract. */
+  /** A request without a credential. The answer is checked against the contract. */
   call(options: InjectOptions): Promise<LightMyRequestResponse>
-  /** Speaks with a token of any kind, also with one that is good for nothing. */
+  /** Sends requests with a token of any kind, even an invalid one. */
   as(token: string): Client
   signIn(): Promise<Client>
   /** Opens a real port of 127.0.0.1. @returns its `origin` */
@@ -57,9 +58,9 @@ export interface TestServer {
   readonly origin: string
   /** Also opens the socket, for an edge. */
   listenOnSocket(): Promise<void>
-  /** Ends it and starts it from the same data, with `other` options if need be and after what happens meanwhile. */
+  /** Ends it and starts it again from the same data, optionally with `other` options and after some work in between. */
   restart(other?: TestServerOptions, meanwhile?: () => unknown): Promise<void>
-  /** Ends it; the data directory goes too, unless it shall be used again. */
+  /** Ends it; removes the data directory too, unless it is to be used again. */
   close(options?: { keepData?: boolean }): Promise<void>
 }
 
@@ -88,9 +89,9 @@ export const TEST_NETWORK: MachineNetwork = {
 const TEST_WORLD: World = {
   ...realWorld,
   network: () => TEST_NETWORK,
-  // Nothing of a test leaves the machine.
+  // No request of a test leaves the machine.
   visit: async () => ({ kind: 'silent' }),
-  scryptCost: 2 ** 10,
+  passwordCost: { memory: 8, passes: 1 },
 }
 
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
@@ -155,7 +156,8 @@ async function run(dataDir: string, options: TestServerOptions, lines: string[])
   })
   await prepareInstallation(context)
   await startRenewal(context)
-  if (options.settings?.POSTERN_ACME_DIRECTORY) await startOrders(context)
+  const { POSTERN_ACME_DIRECTORY, POSTERN_ACME_CA_FILE } = options.settings ?? {}
+  if (POSTERN_ACME_DIRECTORY || POSTERN_ACME_CA_FILE) await startOrders(context)
   const app = await buildApp(context, { trustForwarded: options.trustForwarded ?? false })
   const open = [app]
   let ending: Promise<void> | undefined
@@ -185,19 +187,20 @@ function holdAgainstContract({ method = 'GET', url }: InjectOptions, answer: Lig
   checkAnswer({ method, url: String(url), status: answer.statusCode, type, text: answer.body })
 }
 
-function testConfig(dataDir: string, { settings, rootDir }: TestServerOptions) {
-  const parsed = parseSettings({
+function testConfig(dataDir: string, { settings, rootDir }: TestServerOptions): ServerConfig {
+  const given = {
     POSTERN_DATA_DIR: dataDir,
-    POSTERN_PUBLIC_HOST: '203.0.113.1',
     POSTERN_ADMIN_USERNAME: TEST_ADMIN.username,
     POSTERN_ADMIN_PASSWORD: TEST_ADMIN.password,
     ...settings,
-  })
+  }
+  const parsed = parseSettings(given)
+  const defaultHost = TEST_NETWORK.defaultAddress ?? undefined
+  const publicHost = publicHostOf(parsed, defaultHost)
   return {
-    settings: parsed,
+    ...{ settings: parsed, given, defaultHost, publicHost, ownHosts: [publicHost] },
     paths: installationPaths(parsed.POSTERN_DATA_DIR),
     version: '0.1.0',
-    publicHost: parsed.POSTERN_PUBLIC_HOST ?? '203.0.113.1',
     rootDir: rootDir ?? new URL('../../..', import.meta.url).pathname.replace(/\/$/, ''),
   }
 }
@@ -209,7 +212,7 @@ async function signIn(call: TestServer['call']): Promise<string> {
 
 function speakAs(call: TestServer['call'], token: string): Client {
   const headers = { authorization: `Bearer ${token}` }
-  // What a test sends is its own business: the server parses it.
+  // A test may send anything: the server parses it.
   const send = (method: 'POST' | 'PUT' | 'PATCH', url: string, body: unknown = {}) =>
     call({ method, url, headers, payload: body as InjectOptions['payload'] })
   const create = async (url: string, form: object) => {

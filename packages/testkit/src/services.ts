@@ -1,4 +1,4 @@
-import type { HttpService } from '@postern/contract/services'
+import type { HttpService } from '@postern/contract/services/services'
 import type { Installation } from './installation.ts'
 import type { Lab } from './lab/network.ts'
 import { until } from './until.ts'

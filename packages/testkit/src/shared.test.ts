@@ -19,11 +19,11 @@ describe('what tests share', () => {
   beforeEach(() => {
     each.note = `${first.note}.`
   })
-  it('starts once, in the order in which it is named', () => {
+  it('starts once, in order of declaration', () => {
     expect([second.of, each.note, 'number' in each]).toEqual([first.number, '.', true])
     first.note = 'kept'
   })
-  it('is the same in the next test, beside what is fresh', () => {
+  it('is the same in the next test, together with fresh things', () => {
     expect({ ...each }).toMatchObject({ number: 4, note: 'kept.' })
   })
 })
@@ -39,5 +39,5 @@ it('is closed in reverse, each in its own way', () => {
 describe('what nothing has started yet', () => {
   const early = shared(make('early'))
   expect(() => early.number).toThrow('only while tests run')
-  it('is there once tests run', () => expect(early.note).toBe(''))
+  it('exists once tests run', () => expect(early.note).toBe(''))
 })

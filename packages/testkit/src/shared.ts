@@ -4,12 +4,12 @@ type Start<T> = () => T | Promise<T>
 type End<T> = (started: T) => unknown
 type Before = (work: () => Promise<unknown>) => void
 
-/** Starts something before the tests around, once for all of them, and ends it after the last. */
+/** Starts something once before the surrounding tests, and ends it after the last. */
 export function shared<T extends object>(start: Start<T>, end: End<T> = close): T {
   return standIn(start, end, beforeAll, afterAll)
 }
 
-/** Starts something before each of the tests around, and ends it after that test. */
+/** Starts something before each of the surrounding tests, and ends it after that test. */
 export function fresh<T extends object>(start: Start<T>, end: End<T> = close): T {
   return standIn(start, end, beforeEach, afterEach)
 }
@@ -21,14 +21,14 @@ export async function duringTest<T extends object>(start: Start<T>, end: End<T> 
   return started
 }
 
-/** What is used in place of the thing, which a file can name before it is there. */
+/** A stand-in for the thing, which a file can use before it exists. */
 function standIn<T extends object>(start: Start<T>, end: End<T>, before: Before, after: Before): T {
   let started: T | undefined
   before(async () => {
     started = await start()
   })
   after(async () => {
-    // None where starting failed.
+    // Undefined if starting failed.
     const last = started
     started = undefined
     if (last) await end(last)
@@ -37,7 +37,7 @@ function standIn<T extends object>(start: Start<T>, end: End<T>, before: Before,
     if (started) return started
     throw new Error('this is there only while tests run: use it in a test or a hook')
   }
-  // Everything that it is asked for is the started thing's.
+  // Everything that is read from it comes from the started thing.
   return new Proxy({} as T, {
     get: (_, key) => {
       const value = Reflect.get(get(), key)

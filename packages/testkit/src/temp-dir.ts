@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, onTestFinished, TestRunner } from 'vitest'
 
-/** A new directory. It goes after the test in which, or before which, it is made; else after the tests around. */
+/**
+ * A new directory. It is removed after the test in which, or before which, it is made; else after the surrounding
+ * tests.
+ */
 export function tempDir(): string {
   const dir = mkdtempSync(join(tmpdir(), 'pt-'))
   // Programs that a test ends may still write.

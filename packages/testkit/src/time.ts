@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 const TRIES = 5
 
 /**
- * What some work takes each time, in ms: a machine that is busy is slow once, slow code always.
- * @param enough a time below this one is good, and no other try follows
+ * Measures some work repeatedly, in ms: a busy machine is slow once, slow code always.
+ * @param enough a time below this is good, and ends the tries
  * @returns the shortest of at most five
  */
 export async function repeatableMs(enough: number, work: () => Promise<unknown>): Promise<number> {
@@ -20,7 +20,7 @@ export async function repeatableMs(enough: number, work: () => Promise<unknown>)
 /** Linux counts the time of processes in hundredths of a second, whatever its own clock. */
 const TICK_MS = 10
 
-/** The time that a process has spent on a processor so far, in ms; what else the machine does is not in it. */
+/** The processor time of a process so far, in ms. */
 export function processorMs(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
   // The name of the program, in brackets, may hold blanks; utime and stime are fields 14 and 15 of all.

@@ -1,8 +1,8 @@
-/** How long a test waits for the world before it calls it broken, in ms. */
+/** How long a test waits for something before it fails, in ms. */
 const PATIENCE = 60_000
 
 /**
- * Asks again and again until the answer is there.
+ * Asks again and again until there is an answer.
  * @param what named in the error, like `the node to turn online`
  * @returns the first answer that is neither undefined, null nor false
  * @throws Error after `timeoutMs`, with the last failure as its cause

@@ -1,5 +1,5 @@
-import { must, type Running } from './exec.ts'
 import type { Host } from './lab/network.ts'
+import { must, type Running } from './processes/exec.ts'
 
 export interface PublicAnswer {
   status: number
@@ -7,7 +7,7 @@ export interface PublicAnswer {
   headers: string
 }
 
-/** A request as a visitor makes it: by name, to the server's public address, over TLS, from another host. */
+/** A visitor's request: by name, to the server's public address, over TLS, from another host. */
 export async function visit(
   visitor: Host,
   url: string,

@@ -1,7 +1,7 @@
 import { connect as connectTcp } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 
-/** How long a connection may say nothing before what it said is all, in ms: long enough for any machine. */
+/** After how much silence an answer counts as complete, in ms: long enough for any machine. */
 export const SILENCE = 15_000
 
 /** Sends latin1 bytes as they are over TLS (or not), and reads until the other side closes or falls silent. */

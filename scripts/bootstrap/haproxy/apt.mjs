@@ -5,10 +5,10 @@ import { promisify } from 'node:util'
 import { findDebianMirrors } from '../../../packages/host/src/debian-mirrors.mjs'
 import { DEBIAN_13_KEYS } from './debian-13-keys.mjs'
 
-/** Debian's releases that we know HAProxy of, and its version there. */
+/** The Debian releases whose HAProxy we know, and its version there. */
 export const SUITES = { trixie: '3.0', sid: '3.2', experimental: '3.4' }
 
-/** For machines that name no mirror of Debian's, such as Ubuntu's. */
+/** For machines that name no Debian mirror, such as Ubuntu's. */
 const MIRRORS = { debian: 'http://deb.debian.org/debian', security: 'http://deb.debian.org/debian-security' }
 
 const MINUTE = 60_000
@@ -24,15 +24,15 @@ export async function must(program, args, timeout = MINUTE) {
 }
 
 /**
- * apt for packages of another Debian release: it checks signatures and sums as ever, with sources, lists and a package
- * status that are nobody else's. It installs nothing on this machine.
+ * apt for packages of another Debian release: it checks signatures and checksums as usual, but with its own sources,
+ * lists and package status. It installs nothing on this machine.
  * @param cache a folder for its lists, 10 MB
  */
 export async function openApt(suite, cache, mirrors = findMirrors()) {
   for (const name of ['', 'lists', 'lists/partial', 'archives', 'archives/partial'])
     makeFolder(join(cache, name))
   const put = (name, text) => writeReadable(join(cache, name), text)
-  // apt reads them as a user of its own, to whom a clone may be closed.
+  // apt reads them as its own user, who may not have access to the clone.
   const keys = put('debian-13-keys.asc', DEBIAN_13_KEYS)
   const architecture = (await must('dpkg', ['--print-architecture'])).trim()
   const options = `[arch=${architecture} signed-by=${keys} target=Packages]`
@@ -44,7 +44,7 @@ export async function openApt(suite, cache, mirrors = findMirrors()) {
   const archives = join(cache, 'archives')
   return {
     update: () => apt('update'),
-    /** The names of the files that the packages consist of, with all that they depend on. */
+    /** The file names of the packages and of everything they depend on. */
     async list(packages) {
       emptyFolder(archives)
       const printed = await apt('install', '-y', '--print-uris', ...target, ...packages)
@@ -59,7 +59,7 @@ export async function openApt(suite, cache, mirrors = findMirrors()) {
   }
 }
 
-/** For everybody to read, whatever the caller's umask. */
+/** World-readable, whatever the caller's umask. */
 export function makeFolder(path) {
   if (mkdirSync(path, { recursive: true })) chmodSync(path, 0o755)
 }
@@ -70,7 +70,7 @@ function writeReadable(path, content) {
   return path
 }
 
-/** But for what apt itself keeps there. */
+/** Except what apt itself keeps there. */
 function emptyFolder(folder) {
   for (const name of readdirSync(folder)) if (name.endsWith('.deb')) rmSync(join(folder, name))
 }
@@ -82,7 +82,7 @@ function renderSources(suite, options, { debian, security = MIRRORS.security }) 
   return lines.join('')
 }
 
-/** After the machine's own settings, of which those that say how it reaches the network stay. */
+/** Read after the machine's own settings; those for reaching the network, such as proxies, stay. */
 function renderSettings(cache, sources) {
   const settings = {
     'Dir::Etc::sourcelist': sources,
@@ -100,7 +100,7 @@ function renderSettings(cache, sources) {
     'APT::Install-Recommends': 'false',
     'APT::Get::AllowUnauthenticated': 'false',
     'APT::Keep-Downloaded-Packages': 'true',
-    // By itself apt goes on with old lists where it reaches no archive.
+    // By default apt carries on with old lists when it cannot reach an archive.
     'APT::Update::Error-Mode': 'any',
     'Acquire::AllowInsecureRepositories': 'false',
     'Acquire::AllowWeakRepositories': 'false',

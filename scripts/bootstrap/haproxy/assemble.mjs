@@ -15,18 +15,18 @@ import {
 import { basename, join } from 'node:path'
 import { makeFolder, must } from './apt.mjs'
 
-/** The folder that Debian's package postern-haproxy brings begins so; it is not ours to remove. */
+/** Prefix of the folder that the Debian package postern-haproxy installs; it is not ours to remove. */
 export const PACKAGED = 'package'
 
-/** What is taken from the release: HAProxy, and the program that tells it where its libraries are. */
+/** What is taken from the release: HAProxy, and the loader that finds its libraries. */
 export const PACKAGES = ['haproxy', 'patchelf']
 
-/** Says from which packages the files of a folder are, one file name on each line. */
+/** Lists the packages that the files of a folder are from, one file name on each line. */
 const MANIFEST = 'packages'
 
 /**
- * Makes a folder with HAProxy, its libraries and their loader of downloaded packages. It runs beside whatever the
- * machine has, once it is at its place.
+ * Makes a folder with HAProxy, its libraries and their loader from downloaded packages. Once moved to its place, it
+ * runs beside whatever the machine has.
  * @param archives a folder of packages, with all that they depend on
  * @param folder where to make it
  * @param place where it will be
@@ -38,7 +38,7 @@ export async function assembleHaproxy(archives, { folder, place, work }) {
     const release = await unpack(archives, work)
     await copyFiles(release, folder)
     await setLoader(release, folder, place)
-    // At its place it runs by itself.
+    // Once in place it needs no help to run.
     const loader = join(folder, 'lib', basename(release.loader))
     await must(loader, ['--library-path', join(folder, 'lib'), join(folder, 'haproxy'), '-v'])
   } finally {
@@ -46,7 +46,7 @@ export async function assembleHaproxy(archives, { folder, place, work }) {
   }
 }
 
-/** Each package in a folder of its own, so that the path of a file says from which it is. */
+/** Each package has a folder of its own, so that a file's path names its package. */
 async function unpack(archives, work) {
   const roots = []
   for (const name of readdirSync(archives).filter((each) => each.endsWith('.deb'))) {
@@ -55,12 +55,12 @@ async function unpack(archives, work) {
     await must('dpkg-deb', ['--extract', join(archives, name), root])
     roots.push(root)
   }
-  // Releases of before 2025 have some libraries in /lib.
+  // Releases before 2025 have some libraries in /lib.
   const folders = roots.flatMap((root) =>
     listTriplets(join(root, 'usr/lib')).concat(listTriplets(join(root, 'lib'))),
   )
   const loader = folders.flatMap(listLoaders)[0]
-  if (loader === undefined) throw new Error('the packages brought no loader')
+  if (loader === undefined) throw new Error('the packages contain no loader')
   return {
     work,
     loader,
@@ -87,8 +87,8 @@ async function copyFiles({ work, find, argv }, folder) {
   const program = find('usr/sbin/haproxy')
   const listed = await must(...argv(program, '--list'))
   const libraries = [...listed.matchAll(/(?:=> )?(\/\S+) \(0x/g)].map(([, file]) => file)
-  const strays = libraries.filter((file) => !file.startsWith(`${work}/`))
-  if (strays.length > 0) throw new Error(`the packages do not bring ${strays.join(', ')}`)
+  const missing = libraries.filter((file) => !file.startsWith(`${work}/`))
+  if (missing.length > 0) throw new Error(`the packages do not contain ${missing.join(', ')}`)
   for (const name of ['', 'lib']) makeFolder(join(folder, name))
   copyFile(program, join(folder, 'haproxy'))
   for (const file of libraries) copyFile(file, join(folder, 'lib', basename(file)))
@@ -99,7 +99,7 @@ async function copyFiles({ work, find, argv }, folder) {
   for (const file of packages) copyCopyright(join(work, file), find, folder)
 }
 
-/** Some packages only name another one that has theirs. */
+/** Some packages only refer to another one that has their text. */
 function copyCopyright(root, find, folder) {
   const name = basename(root).split('_')[0]
   const documents = join(root, 'usr/share/doc', name)
@@ -122,13 +122,13 @@ async function setLoader({ loader, find, argv }, folder, place) {
   await must(start, [...args, '--force-rpath', '--set-rpath', libraries, program])
 }
 
-/** From which packages the files of a folder are; empty when nothing was made there. */
+/** The packages that the files of a folder are from; empty when nothing was made there. */
 export function readManifest(folder) {
   const file = join(folder, MANIFEST)
   return existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : []
 }
 
-/** Tells one set of packages from another: libraries have updates too, so HAProxy's version alone does not. */
+/** Tells sets of packages apart: libraries get updates too, so HAProxy's version is not enough. */
 export function digestOf(names) {
   return createHash('sha256')
     .update([...names].sort().join('\n'))
@@ -136,7 +136,7 @@ export function digestOf(names) {
     .slice(0, 8)
 }
 
-/** The version of one of them, as `haproxy_3.0.11-1+deb13u5_amd64.deb` says it; %3a stands for a colon. */
+/** The version in a file name such as `haproxy_3.0.11-1+deb13u5_amd64.deb`; %3a stands for a colon. */
 export function versionIn(names, name = 'haproxy') {
   const file = names.find((each) => each.startsWith(`${name}_`))
   return file?.split('_')[1]

@@ -6,11 +6,11 @@ import { assembleHaproxy, digestOf, PACKAGED, PACKAGES, readManifest, versionIn 
 const DAY = 24 * 3600 * 1000
 
 /**
- * Sees that the newest HAProxy of a Debian release is below `place`: a folder for it in `place/haproxy`, and the link
- * `place/bin/haproxy`, which is replaced at once. What runs is not touched, and a failure leaves all as it was. It asks
- * once a day.
+ * Installs the newest HAProxy of a Debian release below `place`: a folder for it in `place/haproxy`, and the link
+ * `place/bin/haproxy`, which is replaced atomically. What runs is not touched, and a failure changes nothing. It
+ * checks once a day.
  * @param cache a folder for apt's lists
- * @returns the version that is there, and whether it has just come
+ * @returns the installed version, and whether it is new
  */
 export async function installHaproxy(place, cache, suite = 'trixie', mirrors = findMirrors()) {
   const current = readManifest(currentFolder(place))
@@ -47,7 +47,7 @@ async function install(apt, { place, cache, newest }) {
   removeOthers(place, target)
 }
 
-/** The folder of the program that the link names. */
+/** The folder of the program that the link points to. */
 export function currentFolder(place) {
   const link = join(place, 'bin/haproxy')
   try {
@@ -65,7 +65,7 @@ function linkTo(place, target) {
   renameSync(`${link}.next`, link)
 }
 
-/** One that still runs has its files open. */
+/** A HAProxy that still runs has its files open. */
 function removeOthers(place, current) {
   for (const name of readdirSync(join(place, 'haproxy'))) {
     const folder = join(place, 'haproxy', name)

@@ -15,11 +15,11 @@ test('the keys are Debian 13’s, by their fingerprints', () => {
     encoding: 'utf8',
   })
   const lines = stdout.split('\n').map((line) => line.split(':'))
-  // The first after a key is its own; those of its subkeys follow.
+  // The first after a key is its own; its subkeys' follow.
   const keys = lines.flatMap(([kind], index) =>
     kind === 'pub' ? [lines.slice(index).find(([name]) => name === 'fpr')?.[9]] : [],
   )
-  // As ftp-master.debian.org publishes them.
+  // As published by ftp-master.debian.org.
   expect(keys).toEqual([
     '04B54C3CDCA79751B16BC6B5225629DF75B188BD',
     '5E04A1E3223A19A20706E20F9904613D4CCE68C6',

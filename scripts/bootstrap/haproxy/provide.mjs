@@ -22,13 +22,13 @@ export async function hasOwnHaproxy(env) {
   return program !== undefined && isGood(await tryToRun(program, ['-v'], env))
 }
 
-/** Ours may be on the path as well, by way of a program of ours that runs this one. */
+/** Ours may be on the path too, when one of our programs runs this one. */
 function findOwnProgram(path) {
   const files = path.split(':').map((folder) => join(folder, 'haproxy'))
   return files.find((file) => existsSync(file) && !realpathSync(file).startsWith(`${HAPROXY_PLACE}/`))
 }
 
-/** Whether the machine could install one that does. */
+/** Whether the machine could install one that understands it. */
 export async function couldHaveOwnHaproxy(env) {
   const policy = await tryToRun('apt-cache', ['policy', 'haproxy'], env)
   return isGood(/^ +Candidate: (\S+)/m.exec(policy)?.[1] ?? '')
@@ -36,7 +36,7 @@ export async function couldHaveOwnHaproxy(env) {
 
 const isGood = (said) => parseHaproxyVersion(said)?.isTooOld === false
 
-/** @returns what it printed; nothing when it is not there or fails */
+/** @returns what it printed; empty when it is missing or fails */
 async function tryToRun(program, args, env) {
   const options = { env: { ...process.env, ...env, LC_ALL: 'C' }, timeout: 30_000 }
   return await promisify(execFile)(program, args, options).then(
@@ -46,8 +46,7 @@ async function tryToRun(program, args, env) {
 }
 
 /**
- * Before a start: sees that there is a HAProxy which understands our configuration, and the newest one if that can be
- * found out.
+ * Before a start: provides a HAProxy that understands our configuration, the newest one if possible.
  * @throws StepError when there would be none
  */
 export async function provideHaproxy(env) {
@@ -56,7 +55,8 @@ export async function provideHaproxy(env) {
     say(`Fetching HAProxy of Debian 13, as this machine has none from ${OLDEST_HAPROXY} on …`)
   try {
     const fetched = await keepHaproxyNew(env)
-    if (isThere && fetched) say(`HAProxy ${fetched} has come, and takes over without a cut.`)
+    if (isThere && fetched)
+      say(`HAProxy ${fetched} is installed, and takes over without interrupting connections.`)
   } catch (error) {
     if (!isThere) throw error
     say(error.message)
@@ -64,15 +64,15 @@ export async function provideHaproxy(env) {
 }
 
 /**
- * Where the machine's own HAProxy is too old, sees that the newest of Debian 13 is where the edge looks first; it asks
- * once a day. Where the machine has one, nothing of ours stays. The edge is told which version can be had.
+ * Where the machine's own HAProxy is too old, puts the newest of Debian 13 where the edge looks first; it checks once
+ * a day. Where the machine has one that is new enough, removes ours. Tells the edge which version is available.
  * @returns the version that has just been fetched
  * @throws StepError
  */
 export async function keepHaproxyNew(env) {
   if (await hasOwnHaproxy(env)) {
     removeOurs()
-    const waiting = (await findSecurityUpdates(env)).find(({ name }) => name === 'haproxy')
+    const waiting = (await findSecurityUpdates(env))?.find(({ name }) => name === 'haproxy')
     if (waiting) noteNewest(waiting.candidate)
     return undefined
   }
@@ -86,7 +86,7 @@ export async function keepHaproxyNew(env) {
   return isNew ? version : undefined
 }
 
-/** What a package of ours brought goes with that package, but does not run any more. */
+/** What our package installed is removed with it, but does not run any more. */
 function removeOurs() {
   const folders = join(HAPROXY_PLACE, 'haproxy')
   rmSync(join(HAPROXY_BIN, 'haproxy'), { force: true })
@@ -95,7 +95,7 @@ function removeOurs() {
     rmSync(join(folders, name), { recursive: true, force: true })
 }
 
-/** Has the edge say that an update waits, for as long as an older one runs. */
+/** Lets the edge report a waiting update while an older version runs. */
 function noteNewest(version) {
   mkdirSync(dirname(HAPROXY_NEWEST), { recursive: true, mode: 0o755 })
   writeFileSync(`${HAPROXY_NEWEST}.next`, `${version}\n`)

@@ -3,12 +3,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 
 const BACKEND = '/usr/lib/git-core/git-http-backend'
 
-/** Git's own server of HTTP, as any web server runs it: by CGI, with the body and the answer as they come. */
+/** Git's own HTTP server, run by CGI as web servers do, with body and answer streamed. */
 export function createGitServer(root: string): Server {
   return createServer((request, response) => {
     const child = spawn(BACKEND, { env: environmentOf(root, request) })
     request.pipe(child.stdin)
-    // It may end before it has read all, and a visitor may go away.
+    // It may end before it has read everything, and a visitor may disconnect.
     child.stdin.on('error', () => undefined)
     response.on('close', () => child.kill())
     answerWith(child.stdout, response)
@@ -31,7 +31,7 @@ function environmentOf(root: string, { url = '/', method = '', headers }: Incomi
   }
 }
 
-/** CGI: lines of a head, an empty one, then the body. */
+/** CGI: the header lines, an empty line, then the body. */
 function answerWith(output: NodeJS.ReadableStream, response: ServerResponse): void {
   let head: Buffer | undefined = Buffer.alloc(0)
   output.on('data', (chunk: Buffer) => {

@@ -4,7 +4,7 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { must } from '@postern/testkit/exec'
+import { must } from '@postern/testkit/processes/exec'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type HaproxyLab, makeHaproxyLab, makeLabRoute } from '../../../apps/edge/test/haproxy-lab.ts'
 import { createGitServer } from './git-server.ts'
@@ -21,7 +21,7 @@ beforeAll(async () => {
   server = createGitServer(join(dir, 'srv'))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   lab = await makeHaproxyLab()
-  // A TCP listener has this kind of address.
+  // The address of a TCP listener has this type.
   const { port } = server.address() as AddressInfo
   expect(await lab.apply([makeLabRoute(2, port, { domain: HOST })])).toEqual([])
 })
@@ -50,7 +50,7 @@ test.each(['HTTP/2', 'HTTP/1.1'])('git pushes and clones over %s', async (versio
   await writeFile(join(here, 'blob'), content)
   await git('-C', here, 'add', '.')
   await git('-C', here, 'commit', '--quiet', '-m', 'a blob')
-  // Larger than what git sends in one piece: it goes in chunks.
+  // Larger than what git sends in one piece, so it is sent in chunks.
   await git('-C', here, '-c', `http.version=${version}`, 'push', '--quiet', 'origin', 'HEAD')
   await git('-c', `http.version=${version}`, 'clone', '--quiet', address, there)
   expect((await readFile(join(there, 'blob'))).equals(content)).toBe(true)

@@ -58,7 +58,7 @@ function ask(method: string, body?: Readable): Promise<AsyncIterable<Buffer>> {
 }
 
 test(
-  'what is large arrives as it was sent, both ways',
+  'large transfers arrive unchanged, both ways',
   async () => {
     const expected = await hashOf(bytes())
     expect(await hashOf(await ask('GET'))).toBe(expected)
@@ -69,7 +69,7 @@ test(
   10 * MINUTES,
 )
 
-test('a chunked answer that breaks off is not taken for whole', async () => {
+test('a chunked answer that breaks off is not taken as complete', async () => {
   const head = `GET /broken HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`
   const text = await sendRaw(lab.httpsPort, head)
   expect(text).toContain('a part')

@@ -8,20 +8,20 @@ import { type Recorder, startRecorder } from './recorder.ts'
 import type { RawRequest } from './strict-parser.ts'
 
 export const HOST = 'a.example.com'
-/** The same, but that `admin` gets paths without its prefix. */
+/** The same, except that `admin` gets paths without its prefix. */
 export const STRIPPED_HOST = 'b.example.com'
-/** Stands in every attack for its own number, so that they may run beside each other. */
+/** Placeholder for an attack's own number, so that attacks can run at the same time. */
 export const ID = 'ATTACK-ID'
 
-/** Where a request of one attack came out. */
+/** Where the requests of one attack arrived. */
 export interface Reached {
   by: string
   request: RawRequest
 }
 
 /**
- * A real HAProxy before recording backends: `root` and the canary `admin` share a host, `tool` has none of its own, the
- * console is where the server would be.
+ * A real HAProxy before recording backends: `root` and the canary `admin` share a host, `tool` has none of its own,
+ * and the console takes the server's place.
  */
 export interface ProxyLab {
   port: number
@@ -30,7 +30,7 @@ export interface ProxyLab {
   /** A number that no other attack has. */
   nextId(): string
   reached(id: string): Reached[]
-  /** Heads and bodies that could be read in two ways, and requests that came from no attack. */
+  /** Heads and bodies that could be read in two ways, and requests that belong to no attack. */
   faults(): string[]
   close(): Promise<void>
 }
@@ -67,8 +67,8 @@ export async function startProxyLab(): Promise<ProxyLab> {
 }
 
 function faultsOf({ name, requests, faults }: Recorder): string[] {
-  const strays = requests.filter(({ headers }) => !headers.some(([key]) => key === 'x-attack'))
-  return [...faults, ...strays.map(({ head }) => `from no attack: ${head}`)].map(
+  const unmarked = requests.filter(({ headers }) => !headers.some(([key]) => key === 'x-attack'))
+  return [...faults, ...unmarked.map(({ head }) => `from no attack: ${head}`)].map(
     (fault) => `${name}: ${fault}`,
   )
 }

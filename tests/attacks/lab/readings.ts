@@ -1,4 +1,4 @@
-/** Whom a path leads to in the lab, as the longest prefix has it. */
+/** The service that a path leads to in the lab: the longest prefix wins. */
 function serviceOf(path: string): 'admin' | 'root' {
   return path === '/admin' || path.startsWith('/admin/') ? 'admin' : 'root'
 }
@@ -14,6 +14,10 @@ const endAtControl = (text: string) => text.replace(/[\u0000-\u001f\u007f].*$/s,
 const cutParameters = (path: string) => path.replace(/;[^/]*/g, '')
 const mergeSlashes = (path: string) => path.replaceAll('\\', '/').replace(/\/{2,}/g, '/')
 
+/** As `new URL(path, base)`, PHP's `parse_url` and Java's `URI` do: a host may follow two slashes. */
+const HOST = /^(\/\/[^/]*|[/\\]{2,}[^/\\]*)/
+const cutHost = (path: string) => path.replace(HOST, '') || '/'
+
 function resolveDots(path: string): string {
   const kept: string[] = []
   for (const segment of path.split('/').slice(1)) {
@@ -23,7 +27,7 @@ function resolveDots(path: string): string {
   return `/${kept.join('/')}`
 }
 
-/** A name that ends with dots or blanks, as Windows has it; one of these alone leads to `alone`. */
+/** A name without trailing dots or blanks, as Windows reads it; a name of only these becomes `alone`. */
 const asOnWindows = (alone: (segment: string) => string) => (path: string) =>
   path
     .split('/')
@@ -39,9 +43,10 @@ const WINDOWS = [
 ]
 
 /**
- * The services that programs of all kinds could take a target for: with escapes decoded never, once or twice, with those
- * of IIS or not, with control characters or not, or ended at one, with parameters or without, with slashes merged or not,
- * with names as they are or as on Windows, with dot segments or resolved. More than one: it must be refused.
+ * The services that various programs could take a target for: with escapes decoded never, once or twice, with those
+ * of IIS or not, with control characters or not, or ended at one, with parameters or without, with a host at its
+ * beginning or not, with slashes merged or not, with names as they are or as on Windows, with dot segments or resolved.
+ * More than one: it must be refused.
  */
 export function possibleServices(target: string): Set<'admin' | 'root'> {
   const [path = ''] = target.split('?')
@@ -49,7 +54,7 @@ export function possibleServices(target: string): Set<'admin' | 'root'> {
   const decoded = [path, decode(path), decode(decode(path))]
   const known = either(decoded, decodeUnicode)
   const visible = [...known, ...known.map(dropControls), ...known.map(endAtControl)]
-  const plain = either(either(visible, cutParameters), mergeSlashes)
+  const plain = either(either(either(visible, cutParameters), cutHost), mergeSlashes)
   const named = [...plain, ...WINDOWS.flatMap((read) => plain.map(read))]
   const readings = either(named, resolveDots)
   return new Set(readings.map(serviceOf))

@@ -2,17 +2,17 @@ import { chmod } from 'node:fs/promises'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { type Parser, parseRequests, type RawRequest } from './strict-parser.ts'
 
-/** A backend that takes down what it gets byte by byte, and answers with its name. */
+/** A backend that records every byte that it gets, and answers with its name. */
 export interface Recorder {
   name: string
   port: number
   requests: RawRequest[]
-  /** What no proxy may ever hand on: heads or bodies that two programs could read in two ways. */
+  /** What no proxy may ever pass on: heads or bodies that two programs could read differently. */
   faults: string[]
   close(): Promise<void>
 }
 
-/** @param path a unix socket, instead of a port of loopback */
+/** @param path a unix socket, instead of a loopback port */
 export async function startRecorder(name: string, path?: string): Promise<Recorder> {
   const open = new Set<Socket>()
   const recorder: Recorder = { name, port: 0, requests: [], faults: [], close: () => close() }
@@ -29,7 +29,7 @@ export async function startRecorder(name: string, path?: string): Promise<Record
   await new Promise<void>((resolve) =>
     server.listen(path ? { path } : { port: 0, host: '127.0.0.1' }, resolve),
   )
-  // HAProxy comes as another user. A server on a unix socket has a path for an address.
+  // HAProxy connects as another user. The address of a server on a unix socket is a path.
   if (path) await chmod(path, 0o666)
   else recorder.port = (server.address() as AddressInfo).port
   return recorder

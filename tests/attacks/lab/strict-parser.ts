@@ -1,15 +1,15 @@
-/** A request as it came over the wire, in latin1. */
+/** A request as received from the wire, in latin1. */
 export interface RawRequest {
   method: string
   target: string
-  /** The whole head, with the line of the request. */
+  /** The whole head, with the request line. */
   head: string
   /** Names in lower case. */
   headers: [name: string, value: string][]
   body: string
   /** The lines after the last chunk. */
   trailers: string[]
-  /** Its end has come. */
+  /** The request is complete. */
   isWhole: boolean
 }
 
@@ -24,8 +24,8 @@ const FIELD = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+): ?([\t\x20-\x7e\x80-\xff]*)$/
 type Framing = { kind: 'none' } | { kind: 'length'; left: number } | { kind: 'chunked' }
 
 /**
- * Reads requests in the one way in which every program reads them, and takes down each deviation as a fault. So a
- * request that was taken without a fault is one request to whatever stands behind the proxy.
+ * Parses requests as strictly as possible, and records each deviation as a fault. A request without a fault is read
+ * the same way by any program behind the proxy.
  */
 export function parseRequests(into: { requests: RawRequest[]; faults: string[] }, onEnd: () => void): Parser {
   let rest = ''
@@ -125,7 +125,7 @@ function readTrailers(request: RawRequest, text: string, at: number, end: number
     .slice(end + 2, last)
     .split('\r\n')
     .filter(Boolean)
-  // HAProxy does not hold their names to anything; they frame nothing.
+  // HAProxy does not check the names of trailers; they do not affect framing.
   for (const line of lines) if (!/^[^:\r\n]+:[^\r\n]*$/.test(line)) refuse('trailer', line)
   request.trailers = lines
   return { bytes: last + 4, isWhole: true }

@@ -8,7 +8,7 @@ export const BYPASS = `/public
 ^/(css|js(/lib)?)/
 ^/feed$|^/rss$|admin$`
 
-/** What these lines open. */
+/** The targets that these lines open. */
 export const OPEN = [
   '/public',
   '/public?x=/admin',
@@ -30,7 +30,7 @@ export const OPEN = [
   '/rss?x',
 ]
 
-/** What they must not open: no request with such a target reaches the service without a session. */
+/** Targets that they must not open: no such request reaches the service without a session. */
 export const CLOSED = [
   // Beside the paths.
   '/',
@@ -129,7 +129,7 @@ export const CLOSED = [
   '/\\share/x',
   '/share\\..\\admin',
   '/share/..\\admin',
-  // Dots that Windows takes for others.
+  // Dots that Windows reads differently.
   '/share/..%20/admin',
   '/share/..%20',
   '/share/.%20/x',
@@ -165,6 +165,6 @@ export const CLOSED = [
   '/share/%ed%a0%80',
   '/share/%f0%9f%98%80',
   '/a%C3%A4c',
-  // Longer than what is looked at.
+  // Longer than the part that is checked.
   `/share/${'x'.repeat(1100)}`,
 ]

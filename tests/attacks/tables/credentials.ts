@@ -1,10 +1,12 @@
-import type { AuthKind, Endpoint } from '@postern/contract/endpoint'
+import type { AuthKind, Endpoint } from '@postern/contract/endpoints/endpoint'
 
-/** Where a request bears a credential; `http cookie` is the one that the console keeps for itself. */
+/** Where a request carries a credential; `http cookie` is the console's own. */
 export const CARRIERS = ['bearer', 'cookie', 'http cookie', 'query', 'basic', 'own header', 'body'] as const
 export type Carrier = (typeof CARRIERS)[number]
 
-/** What a credential is worth: `known node` was revoked or has expired, `nothing` opens nothing any more or never did. */
+/**
+ * What a credential gives access to: `known node` was revoked or has expired, `nothing` no longer works or never did.
+ */
 export type CredentialKind =
   | 'session'
   | 'ticket'
@@ -14,7 +16,7 @@ export type CredentialKind =
   | 'edge'
   | 'nothing'
 
-/** 200 stands for any answer of the endpoint itself, also that it does not like the rest of the request. */
+/** 200 stands for any answer of the endpoint itself, including its refusal of the rest of the request. */
 export type Verdict = 200 | 401 | 403
 
 const TAKES: Record<AuthKind, readonly Carrier[]> = {
@@ -39,17 +41,17 @@ const WORTH: Record<AuthKind, Worth> = {
   edge: { edge: 200 },
 }
 
-/** What the contract says of an endpoint, as a rule of its own: nothing here looks into the server. */
+/** What the contract says about an endpoint, written as an independent rule: nothing here uses the server's code. */
 export function verdictOf({ auth, method }: Endpoint, carrier: Carrier, kind: CredentialKind): Verdict {
   if (auth === 'none') return 200
   if (kind === 'ticket') return auth === 'stream' && carrier === 'query' ? 200 : 401
-  // A cookie of this name that is no session's is a service's own.
+  // A cookie of this name that is not a session belongs to a service.
   const isRead = carrier !== 'cookie' || (method === 'GET' && kind === 'session')
   const isTaken = TAKES[auth].includes(carrier) && isRead
   return (isTaken && WORTH[auth][kind]) || 401
 }
 
-/** What no program ever gave to anybody: `%s` is a real session, `%t` without prefix, `%u` in capitals, `%h` its hash. */
+/** Credentials that were never issued: `%s` is a real session, `%t` without prefix, `%u` in capitals, `%h` its hash. */
 export const NONSENSE: readonly (readonly [name: string, text: string])[] = [
   ['an empty text', ''],
   ['a prefix alone', 'pts_'],
@@ -61,8 +63,8 @@ export const NONSENSE: readonly (readonly [name: string, text: string])[] = [
   ['a session with a NUL', '%s\0'],
   ['a session as JSON', '["%s"]'],
   ['the hash of a session', '%h'],
-  ['a ticket that nobody gave', `ptt_${'A'.repeat(43)}`],
-  ['a session that nobody gave', `pts_${'A'.repeat(43)}`],
+  ['a ticket that was never issued', `ptt_${'A'.repeat(43)}`],
+  ['a session that was never issued', `pts_${'A'.repeat(43)}`],
   ['SQL', "pts_' OR '1'='1"],
   ['null', 'null'],
   ['undefined', 'undefined'],

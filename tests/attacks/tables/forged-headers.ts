@@ -1,5 +1,35 @@
-/** Names under which a visitor says of itself what only the proxy may say; each is sent with a value that must not arrive. */
+/**
+ * Headers by which programs take another path than the request has, or cut a beginning off: gunicorn, daphne, IIS,
+ * Symfony, Flask's and Plack's middleware, add-ons of Home Assistant, and functions made for a cloud.
+ */
+export const PATHS: readonly string[] = [
+  'X-Original-URL',
+  'X_Original_URL',
+  'X-Original-URI',
+  'X-Original-Path',
+  'X-Envoy-Original-Path',
+  'X-Rewrite-URL',
+  'X-Rewrite-URI',
+  'X-Request-URI',
+  'X-Matched-Path',
+  'SCRIPT_NAME',
+  'Script-Name',
+  'X-Script-Name',
+  'X_Script_Name',
+  'x.script-name',
+  'PATH_INFO',
+  'Path-Info',
+  'Daphne-Root-Path',
+  'X-Traversal-Path',
+  'X-Ingress-Path',
+  'X-Forwarded-Prefix',
+  'X-Forwarded-Script-Name',
+  'X-Forwarded-Uri',
+]
+
+/** Headers in which a visitor claims what only the proxy may state; each is sent with a value that must not arrive. */
 export const FORGED: readonly string[] = [
+  ...PATHS,
   'X-Forwarded-For',
   'x-forwarded-for',
   'X_Forwarded_For',
@@ -13,7 +43,6 @@ export const FORGED: readonly string[] = [
   'X-Forwarded-Server',
   'X-Forwarded-Scheme',
   'X-Forwarded-Ssl',
-  'X-Forwarded-Prefix',
   'X-Forwarded-User',
   'X-Forwarded-Email',
   'X-Forwarded-Client-Cert',
@@ -36,9 +65,6 @@ export const FORGED: readonly string[] = [
   'True_Client_IP',
   'CF-Connecting-IP',
   'cf_connecting_ip',
-  'X-Original-URL',
-  'X_Original_URL',
-  'X-Rewrite-URL',
   'Proxy',
   'Remote-User',
   'Remote_User',

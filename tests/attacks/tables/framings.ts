@@ -1,12 +1,12 @@
 import { HOST, ID } from '../lab/proxy-lab.ts'
 
-/** What the visitor saw, and what the service got: each request as its method, path and body. */
+/** What the visitor sees, and what the service gets: each request as its method, path and body. */
 export interface Outcome {
   statuses: number[]
   got: string[]
 }
 
-/** Releases of HAProxy differ in how they refuse: any of the outcomes will do. */
+/** HAProxy releases differ in how they refuse: any of the outcomes will do. */
 export type Framing = readonly [name: string, bytes: string, ...outcomes: readonly Outcome[]]
 
 const SMUGGLED = `GET /smuggled HTTP/1.1\r\nHost: ${HOST}\r\nX-Attack: ${ID}\r\n\r\n`
@@ -21,11 +21,11 @@ const get = (fields: string[], rest: string) => start('GET /f HTTP/1.1', fields,
 const chunked = (rest: string) => post(['Transfer-Encoding: chunked'], rest)
 
 const refused: Outcome = { statuses: [400], got: [] }
-/** What follows is a request of its own: HAProxy, too, took the length for 3. */
+/** What follows is another request: HAProxy, too, read the length as 3. */
 const refusedAlone: Outcome = { statuses: [400, 200], got: ['GET /smuggled '] }
 /** HAProxy hangs up. */
 const cut: Outcome = { statuses: [], got: [] }
-/** The service waits for more than ever comes. */
+/** The service waits for more than will arrive. */
 const waits: Outcome = { statuses: [], got: [] }
 const one = (got: string): Outcome => ({ statuses: [200], got: [got] })
 const two = (first: string): Outcome => ({ statuses: [200, 200], got: [first, 'GET /smuggled '] })
@@ -33,7 +33,7 @@ const two = (first: string): Outcome => ({ statuses: [200, 200], got: [first, 'G
 const LENGTH = `Content-Length: ${HIDDEN.length}`
 const CHUNKED = 'Transfer-Encoding: chunked'
 
-/** Two requests are only ever what every program reads as two. */
+/** Two requests may arrive only where every program reads two. */
 export const FRAMINGS: readonly Framing[] = [
   ['two plain requests', get([], SMUGGLED), two('GET /f ')],
   ['a length and then another request', post(['Content-Length: 3'], `abc${SMUGGLED}`), two('POST /f abc')],
@@ -86,6 +86,11 @@ export const FRAMINGS: readonly Framing[] = [
   ['a coding behind a non-breaking blank', post(['Transfer-Encoding:\xa0chunked', LENGTH], HIDDEN), refused],
   ['a coding with a NUL', post(['Transfer-Encoding: chunked\0', LENGTH], HIDDEN), refused],
   ['a coding with a bare CR', post(['Transfer-Encoding: chunked\rX: y', LENGTH], HIDDEN), refused],
+  [
+    'a coding behind a control character',
+    post(['X-A: b\x1cTransfer-Encoding: chunked', LENGTH], HIDDEN),
+    refused,
+  ],
   ['a coding in quotes', post(['Transfer-Encoding: "chunked"', LENGTH], HIDDEN), refused],
   ['a coding that only looks like it', post(['Transfer-Encoding: xchunked', LENGTH], HIDDEN), refused],
   ['a coding before a comma', post(['Transfer-Encoding: chunked,', LENGTH], HIDDEN), refused],

@@ -1,6 +1,6 @@
 import { PUBLIC_HOST } from '../../../apps/edge/test/haproxy-lab.ts'
 
-/** Who answers, 400, or 404 for a host that nobody has. */
+/** The service that answers, 400, or 404 for an unknown host. */
 export type HostVerdict = 'root' | 'console' | 400 | 404
 
 /** The last, where it differs: over HTTP/2, which has no blanks around a value and whose library knows ports. */

@@ -1,6 +1,6 @@
 /**
- * Who may get a spelling. `not root`: a program may take it for /admin, so it goes there, by the rules of /admin, or
- * nowhere. `not admin`: it is another path in every reading that we follow.
+ * Which service may get a spelling. `not root`: a program may read it as /admin, so it goes there, under the rules of
+ * /admin, or nowhere. `not admin`: it is another path in every reading that we consider.
  */
 export type PathVerdict = 'admin' | 'root' | 'refused' | 'not root' | 'not admin'
 
@@ -39,7 +39,7 @@ export const PATHS: readonly (readonly [target: string, verdict: PathVerdict])[]
   ['/Admin', 'root'],
   ['/ADMIN', 'root'],
   ['/x/admin', 'root'],
-  // Windows takes a name that ends with dots or blanks for the same without them.
+  // Windows ignores trailing dots and blanks of a name.
   ['/admin.', 'not root'],
   ['/admin./', 'not root'],
   ['/admin./x', 'not root'],
@@ -82,7 +82,7 @@ export const PATHS: readonly (readonly [target: string, verdict: PathVerdict])[]
   ['/admin&x', 'not admin'],
   ['/admin+', 'not admin'],
   ['/admin%20', 'not root'],
-  // A program may end the path at what it decodes.
+  // A program may end the path at a decoded character.
   ['/admin%3f', 'refused'],
   ['/admin%3Fx=y', 'refused'],
   ['/admin%23', 'refused'],
@@ -98,7 +98,25 @@ export const PATHS: readonly (readonly [target: string, verdict: PathVerdict])[]
   ['//////////admin/x', 'not root'],
   ['/admin//', 'admin'],
   ['/admin//x', 'admin'],
-  ['//a.example.com/admin', 'not admin'],
+  // A program that takes the path for an address reads a host here, and then /admin.
+  ['//a.example.com/admin', 'not root'],
+  ['//x/admin', 'refused'],
+  ['//x@y:80/admin/z', 'refused'],
+  ['///x/admin', 'not root'],
+  ['/\\x/admin', 'not root'],
+  ['//x\\admin', 'not root'],
+  ['//x\\y/admin', 'not root'],
+  ['//x;/%61dmin', 'not root'],
+  ['/%2fx/admin', 'not root'],
+  ['/%5c%2fx%2fadmin', 'not root'],
+  ['/%09/x/admin', 'not root'],
+  ['/;/x/admin', 'not root'],
+  ['//x/admin.', 'refused'],
+  ['//x/y.', 'refused'],
+  ['//admin/x', 'not root'],
+  ['//x/y', 'root'],
+  ['//x', 'root'],
+  ['/x//y/admin', 'root'],
   ['/x//admin', 'not admin'],
   ['/./admin', 'not root'],
   ['/././admin', 'not root'],

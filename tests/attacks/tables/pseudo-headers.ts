@@ -6,8 +6,8 @@ export interface Http2Attack {
   body?: string
   trailers?: readonly Field[]
   /**
-   * What the visitor may see, and with 200 the head that the service gets, as method and path. Releases of HAProxy
-   * differ in how they refuse: any of them will do.
+   * What the visitor may see, and with 200 the head that the service gets, as method and path. HAProxy releases
+   * differ in how they refuse: any of the outcomes will do.
    */
   outcomes: readonly (readonly [Http2Outcome, got?: string])[]
 }
@@ -30,7 +30,7 @@ const ends = (outcome: Http2Outcome, fields: readonly Field[], body?: string): H
   ...(body === undefined ? {} : { body }),
   outcomes: [[outcome]],
 })
-/** By a page of ours, or by HAProxy itself. */
+/** Refused with our page, or by HAProxy itself. */
 const refused = (fields: readonly Field[]): Http2Attack => ({ fields, outcomes: [[400], ['reset']] })
 const plainWith = (name: string, value: string): readonly Field[] => [M, S, A, P, X, [name, value]]
 
@@ -87,9 +87,13 @@ export const HTTP2: readonly (readonly [name: string, attack: Http2Attack])[] = 
   ['a path with a blank', ends('reset', [M, S, A, [':path', '/f HTTP/1.1'], X])],
   ['a path with a NUL', ends('reset', [M, S, A, [':path', '/f\0'], X])],
   ['a path with a tab', ends('reset', [M, S, A, [':path', '/f\tx'], X])],
+  // Python's http.server reads `/admin` here.
+  ['a path with a no-break space', refused([M, S, A, [':path', '/admin\xa0'], X])],
+  ['a path with a line break of C1', refused([M, S, A, [':path', '/admin\x85'], X])],
+  ['a query with bytes that are no ASCII', refused([M, S, A, [':path', '/f?\xc3\xa9'], X])],
   ['a path without a slash', ends('reset', [M, S, A, [':path', 'f'], X])],
   ['a path with a whole address', ends('reset', [M, S, A, [':path', `http://${HOST}/admin`], X])],
-  // 3.0 takes the whole host for its front page.
+  // HAProxy 3.0 reads a bare host as its front page.
   ['a path of * with GET', { fields: [M, S, A, [':path', '*'], X], outcomes: [[400], [200, 'GET /']] }],
   [
     'a path of * with OPTIONS',
@@ -118,6 +122,10 @@ export const HTTP2: readonly (readonly [name: string, attack: Http2Attack])[] = 
   ['a value with LF', ends('reset', plainWith('x-a', 'b\nx-forwarded-for: 1.2.3.4'))],
   ['a value with CR', ends('reset', plainWith('x-a', 'b\rx-forwarded-for: 1.2.3.4'))],
   ['a value with a NUL', ends('reset', plainWith('x-a', 'b\0c'))],
+  ['a value with a vertical tab', ends(400, plainWith('x-a', 'b\x0bremote-user: eve'))],
+  ['a value with another control character', ends(400, plainWith('x-a', 'b\x1cremote-user: eve'))],
+  ['a value with DEL', ends(400, plainWith('x-a', 'b\x7fc'))],
+  ['a value with a tab and bytes that are no ASCII', gets('GET /f', plainWith('x-a', 'b\t\xc3\x85'))],
   ['a value with a whole request', ends('reset', plainWith('x-a', `b\r\n\r\n${SMUGGLED}`))],
   ['Connection', ends('reset', plainWith('connection', 'x-forwarded-for'))],
   ['Keep-Alive', ends('reset', plainWith('keep-alive', 'timeout=5'))],

@@ -2,9 +2,9 @@
 export type TargetNode = 'plain' | 'gateway' | 'local'
 
 /**
- * What a service is pointed at. On the local node with port 3000, which is the console's; behind a gateway of
- * 192.168.7.0/24; on a plain node, which serves nobody but itself. The last says where it is a name that only the edge, which
- * looks it up, can judge.
+ * Targets of a service: on the local node with port 3000, which is the console's; behind a gateway of 192.168.7.0/24;
+ * on a plain node, which serves only itself. The last field says where it is a name that only the edge, which
+ * resolves it, can judge.
  */
 export type Target = readonly [name: string, host: string, nameBehind: readonly TargetNode[]]
 
@@ -69,7 +69,7 @@ export const TARGETS: readonly Target[] = [
   ['a name that is too long', `${'a.'.repeat(150)}lan`, []],
 ]
 
-/** What a hostile name server of a gateway answers with. */
+/** Answers of a gateway's hostile name server. */
 export const ANSWERS: readonly (readonly [name: string, address: string])[] = [
   ['loopback', '127.0.0.1'],
   ['any address', '0.0.0.0'],
@@ -118,17 +118,17 @@ export const SUBNETS: readonly (readonly [name: string, subnet: string])[] = [
   ['another element', '192.168.9.0/24 }'],
 ]
 
-/** The machine of `VERDICTS`: it has moved into a network that a gateway of long ago has behind it. */
+/** The machine of `VERDICTS`: it has moved into a network that is behind an older gateway. */
 export const MACHINE = {
   addresses: ['203.0.113.1', '172.16.5.1'],
   networks: ['203.0.113.0/24', '172.16.5.0/24'],
 }
 
-/** What is behind the gateway of `VERDICTS`, and behind another one. */
+/** The networks behind the gateway of `VERDICTS`, and behind another one. */
 export const GATEWAY_SUBNETS: readonly string[] = ['192.168.7.0/24', '172.16.5.0/24', 'fd77::/64']
 export const OTHER_SUBNETS: readonly string[] = ['192.168.8.0/24']
 
-/** On which nodes a service may lead to this address and port. `%6` is an address of the tunnel. */
+/** The nodes on which a service may lead to this address and port. `%6` is an address of the tunnel. */
 export const VERDICTS: readonly (readonly [host: string, port: number, on: readonly TargetNode[]])[] = [
   ['192.168.7.20', 80, ['gateway']],
   ['192.168.7.20', 443, ['gateway']],

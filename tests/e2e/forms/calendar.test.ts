@@ -1,20 +1,16 @@
+import { shared } from '@postern/testkit/shared'
 import type { Locator, Page } from 'playwright'
-import { afterAll, beforeAll, describe, it } from 'vitest'
+import { describe, it } from 'vitest'
 import { expect } from '../expect.ts'
-import { label, type Site, startSite } from '../harness.ts'
+import { label, startSite } from '../harness.ts'
 import { expectFocus } from '../steps.ts'
 import { openForm } from '../tokens.ts'
 
-let site: Site
-
-beforeAll(async () => {
-  site = await startSite()
-})
-afterAll(() => site?.close())
+const site = shared(() => startSite())
 
 const expiryOf = (form: Locator) => form.getByLabel('Expire At (Optional)')
 const buttonOf = (form: Locator) => form.getByRole('button', { name: 'Choose a date' })
-/** The browser's own calendar is no part of the page: this is the field whose value it sets. */
+/** The browser's own calendar is not part of the page: this is the field whose value it sets. */
 const calendarOf = (form: Locator) => form.locator('input[type="date"]')
 
 /** Whether the browser shows the calendar of the field. */
@@ -26,7 +22,7 @@ async function openTokenForm(page: Page, node: { id: number }): Promise<Locator>
 }
 
 describe('a day', () => {
-  it('is chosen in the calendar of the browser by the keyboard alone, and no day before today', async () => {
+  it("can be chosen in the browser's calendar by keyboard alone, but not before today", async () => {
     const node = await site.api.createNode({ name: 'site' })
     const visit = await site.open('/', { timezoneId: 'UTC' })
     const { page } = visit
@@ -54,11 +50,9 @@ describe('a day', () => {
     await expect.poll(() => isOpen(form)).toBe(false)
     await expect(expiryOf(form)).toHaveValue('01/22/2027')
     await expectFocus(buttonOf(form))
-    visit.expectNoComplaints()
-    await visit.close()
   })
 
-  it('is chosen with a finger, on a target that is large enough', async () => {
+  it('can be chosen with a finger, on a target that is large enough', async () => {
     const node = await site.api.createNode({ name: 'site' })
     const visit = await site.open('/', { width: 390, height: 844 })
     const { page } = visit
@@ -72,7 +66,5 @@ describe('a day', () => {
     await expect(expiryOf(form)).toHaveValue('03/31/2031')
     await calendarOf(form).fill('')
     await expect(expiryOf(form)).toHaveValue('')
-    visit.expectNoComplaints()
-    await visit.close()
   })
 })

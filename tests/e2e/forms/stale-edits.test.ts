@@ -1,22 +1,17 @@
-import { connectFakeEdge, type FakeEdge } from '@postern/testkit/fake-edge'
+import { connectFakeEdge } from '@postern/testkit/fakes/fake-edge'
+import { shared } from '@postern/testkit/shared'
 import type { Locator, Page } from 'playwright'
-import { afterAll, beforeAll, it } from 'vitest'
+import { it } from 'vitest'
 import { expect } from '../expect.ts'
-import { label, type Site, startSite, type Visit } from '../harness.ts'
+import { label, startSite, type Visit } from '../harness.ts'
 import { expectFocus } from '../steps.ts'
 
-/** Two people edit the same thing: the later one is told, and finds what the first one saved beneath what was typed. */
-let site: Site
-let edge: FakeEdge
-
-beforeAll(async () => {
-  site = await startSite()
-  edge = await connectFakeEdge(site.paths)
-})
-afterAll(async () => {
-  edge?.close()
-  await site?.close()
-})
+/**
+ * Two people edit the same record: the second one is warned, and sees what the first one saved below the typed
+ * values.
+ */
+const site = shared(() => startSite())
+shared(() => connectFakeEdge(site.paths))
 
 it('of a node: the second tab is told, keeps what it typed, sees what differs and saves over it', async () => {
   const { id } = await site.api.createNode({ name: 'shared' })
@@ -25,7 +20,7 @@ it('of a node: the second tab is told, keeps what it typed, sees what differs an
   await first.form.getByRole('button', { name: 'Save' }).click()
   await first.visit.page.getByText('Node updated successfully!').waitFor()
 
-  // The page behind the second form follows the node live; the form must still know what it was made of.
+  // The page behind the second form follows the node live; the form must still know which version it started from.
   await second.visit.page
     .getByRole('heading', { name: 'renamed by the first', includeHidden: true })
     .waitFor()
@@ -34,9 +29,7 @@ it('of a node: the second tab is told, keeps what it typed, sees what differs an
   await second.form.getByLabel('Send all internet traffic through the VPN').check()
   await second.form.getByRole('button', { name: 'Save' }).click()
   const alert = second.form.getByRole('alert')
-  await alert
-    .getByText(/admin changed this while you were editing.*The fields that you both changed/)
-    .waitFor()
+  await alert.getByText(/admin changed this while you were editing.*Fields that you both changed/).waitFor()
   expect((await site.api.getNode(id)).allowInternet).toBe(false)
   await expect(name).toHaveValue('typed by the second')
   await expect(name).toHaveAccessibleDescription('Changed by someone else to renamed by the first')
@@ -47,7 +40,6 @@ it('of a node: the second tab is told, keeps what it typed, sees what differs an
   await second.form.getByRole('button', { name: 'Save' }).click()
   await second.visit.page.getByText('Node updated successfully!').waitFor()
   expect(await site.api.getNode(id)).toMatchObject({ name: 'typed by the second', allowInternet: true })
-  await finish(first.visit, second.visit)
 })
 
 it('of an HTTP service: what the other one saved is not undone', async () => {
@@ -62,13 +54,12 @@ it('of an HTTP service: what the other one saved is not undone', async () => {
   await form.getByRole('button', { name: 'Save' }).click()
   await form.getByRole('alert').getByText('Your edits are kept alongside theirs').waitFor()
   await expect(form.getByRole('textbox', { name: 'Allowed IP 1' })).toHaveValue('203.0.113.7')
-  // What came silently is marked.
+  // Values that were taken over are marked.
   await form.getByText('Changed by someone else; it was an empty list').waitFor()
   await expect(form.getByLabel(label('Backend Port'))).toHaveValue('9999')
   await form.getByRole('button', { name: 'Save' }).click()
   await form.getByRole('button', { name: 'Got it!' }).waitFor()
   expect(await site.api.getService(service)).toMatchObject({ backendPort: 9999, allowedIps: ['203.0.113.7'] })
-  await finish(visit)
 })
 
 it('of a list and a number: theirs is taken by a button, and the rest stays', async () => {
@@ -99,7 +90,6 @@ it('of a list and a number: theirs is taken by a button, and the rest stays', as
     backendPort: 8082,
     allowedIps: ['203.0.113.7', '203.0.113.8'],
   })
-  await finish(visit)
 })
 
 it('of a domain that is gone meanwhile: the form says so', async () => {
@@ -108,14 +98,13 @@ it('of a domain that is gone meanwhile: the form says so', async () => {
   const { page } = visit
   const form = await openForm(page, 'Actions for fleeting.example.com', 'Edit Domain')
   await site.api.call('PATCH', `/api/domains/${id}`, { skipValidation: true })
-  // Between the refusal and the look at the newest record.
+  // Between the refusal and loading the newest record.
   await page.route(`**/api/domains/${id}`, async (route) => {
     if (route.request().method() === 'GET') await site.api.call('DELETE', `/api/domains/${id}`)
     await route.continue()
   })
   await form.getByRole('button', { name: 'Save' }).click()
   await form.getByRole('alert').getByText('Domain not found').waitFor()
-  await finish(visit)
 })
 
 async function openPage(path: string): Promise<Visit> {
@@ -135,11 +124,4 @@ async function openForm(page: Page, menu: string, item: string): Promise<Locator
   const form = page.getByRole('dialog')
   await form.waitFor()
   return form
-}
-
-async function finish(...visits: Visit[]): Promise<void> {
-  for (const visit of visits) {
-    visit.expectNoComplaints()
-    await visit.close()
-  }
 }

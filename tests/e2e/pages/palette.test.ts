@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, it } from 'vitest'
+import { shared } from '@postern/testkit/shared'
+import { it } from 'vitest'
 import { expect } from '../expect.ts'
-import { label, type Site, startSite } from '../harness.ts'
+import { label, startSite } from '../harness.ts'
 import { expectFocus } from '../steps.ts'
 
 /** Keys that work on every page, and the palette, which leads to everything. */
-let site: Site
-
-beforeAll(async () => {
-  site = await startSite()
-})
-afterAll(() => site?.close())
+const site = shared(() => startSite())
 
 it('the focus starts at the heading, / goes to the search and ? lists the keys, but not while one types', async () => {
   const visit = await site.open('/login', { signedIn: false })
@@ -51,8 +47,6 @@ it('the focus starts at the heading, / goes to the search and ? lists the keys, 
   await page.getByRole('combobox').fill('sign out')
   await page.keyboard.press('Enter')
   await page.waitForURL('**/login')
-  visit.expectNoComplaints()
-  await visit.close()
 })
 
 it('the palette goes to any node, service, domain and page, creates, and signs out', async () => {
@@ -91,7 +85,7 @@ it('the palette goes to any node, service, domain and page, creates, and signs o
   await visit.expectAccessible()
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Enter')
-  await page.waitForURL(`**/nodes/${node.id}?http.search=pal`)
+  await page.waitForURL(`**/nodes/${node.id}?http.search=pal#service-*`)
   await page.getByRole('button', { name: 'Actions for pal', exact: true }).waitFor()
   await open('logs pal')
   await page.keyboard.press('Enter')
@@ -127,8 +121,6 @@ it('the palette goes to any node, service, domain and page, creates, and signs o
   await open('dark')
   await page.keyboard.press('Enter')
   await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark')
-  visit.expectNoComplaints()
-  await visit.close()
 })
 
 it('every command of the palette leads somewhere', async () => {
@@ -154,7 +146,16 @@ it('every command of the palette leads somewhere', async () => {
     Home: address('/'),
     'Client / Nodes': address('/nodes'),
     'Domain Names': address('/domains'),
+    Services: address('/services'),
+    Alerts: address('/alerts'),
+    'Alert Rules': address('/alerts/rules'),
+    Requests: address('/requests'),
+    Settings: address('/settings'),
     'Needs Attention': address('/nodes/attention'),
+    'Why?': address('/why'),
+    'Failed Services': address('/services?state=failed'),
+    'Services That Do Not Answer': address('/services?state=unanswered'),
+    'Disabled Services': address('/services?state=disabled'),
     Documentation: async () => {
       await expect.poll(() => context.pages().length).toBe(2)
       const docs = context.pages().find((each) => each !== page)
@@ -171,9 +172,10 @@ it('every command of the palette leads somewhere', async () => {
   }
   const found: Record<string, () => Promise<unknown>> = {
     reached: address(`/nodes/${node.id}`),
-    'reached-web': address(`/nodes/${node.id}?http.search=reached-web`),
+    'reached-web': address(`/nodes/${node.id}?http.search=reached-web#service-*`),
     'Logs of reached-web': address(`/nodes/${node.id}/http/*/logs`),
     'reached.example.com': address('/domains?search=reached.example.com'),
+    'The only service of reached': address(`/services?node=${node.id}`),
     'Expose HTTP on reached': dialog('Expose HTTP Service on Node'),
     'Expose TCP on reached': dialog('Expose TCP Service on Node'),
   }
@@ -186,7 +188,7 @@ it('every command of the palette leads somewhere', async () => {
     await leads()
     await expect(palette).toHaveCount(0)
   }
-  // The tables below are whole: there is no other command.
+  // The tables below are complete: there is no other command.
   await page.getByRole('heading', { level: 1 }).focus()
   await page.keyboard.press('Control+k')
   await expect(palette.getByRole('option')).toHaveText(
@@ -195,6 +197,4 @@ it('every command of the palette leads somewhere', async () => {
   await page.keyboard.press('Escape')
   for (const [name, leads] of Object.entries(found)) await choose('reached', name, leads)
   for (const [name, leads] of Object.entries(commands)) await choose('', name, leads)
-  visit.expectNoComplaints()
-  await visit.close()
 })

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { must } from '@postern/testkit/exec'
+import { must } from '@postern/testkit/processes/exec'
 import { startTestServer, type TestServer } from '@postern/testkit/server'
 import { type Browser, chromium } from 'playwright'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -29,14 +29,14 @@ afterEach(async () => {
   rmSync(home, { recursive: true })
 })
 
-/** An installation whose root is so old. */
+/** An installation with a root of that age. */
 async function startServer(age: number): Promise<void> {
   now = Date.now() - age
   const settings = { POSTERN_PUBLIC_HOST: 'edge.example.com' }
   server = await startTestServer({ settings, world: { clock: () => now } })
 }
 
-/** A browser of a person who has imported what `/install/root.crt` gives now. */
+/** The browser of a person who has imported the current `/install/root.crt`. */
 async function startBrowser(): Promise<void> {
   const store = join(home, '.pki/nssdb')
   rmSync(store, { recursive: true, force: true })
@@ -79,7 +79,7 @@ it('a browser with the root shows the names of the installation without a warnin
   expect(await visit('other.example.org')).toContain('ERR_CERT')
 })
 
-it('and trusts what the next root signs, which it has not seen', async () => {
+it('and trusts what the next root signs, without having seen it', async () => {
   await startServer(DUE)
   await startBrowser()
   now = Date.now()

@@ -1,12 +1,12 @@
 import type { CreatedNode } from '@postern/contract/nodes'
-import { connectFakeEdge, type FakeEdge } from '@postern/testkit/fake-edge'
+import { connectFakeEdge, type FakeEdge } from '@postern/testkit/fakes/fake-edge'
 import type { Page } from 'playwright'
 import { afterAll, beforeAll } from 'vitest'
 import { label, type Site, startSite } from '../harness.ts'
 import { lookAt, type Scene } from '../scenes.ts'
 import { choose } from '../steps.ts'
 
-/** The longest, the most and the least that there can be: nothing breaks out, nothing is cut unseen. */
+/** The longest, the most and the least of everything: nothing overflows, nothing is cut off silently. */
 const LONG_NAME = `${'Donaudampfschifffahrtsgesellschaftskapitaensmuetzen'.repeat(2)}`.slice(0, 100)
 const LONG_DOMAIN = `${`${'a'.repeat(60)}.`.repeat(4)}de`.slice(-253)
 const LONG_PATH = `/${'pfad-ohne-ende/'.repeat(12)}ende`
@@ -95,7 +95,7 @@ async function openServiceForm(page: Page): Promise<void> {
   await page.getByLabel(label('Public Domain')).click()
 }
 
-/** Only while this scene is looked at. */
+/** Only during this scene. */
 async function failDomains(page: Page): Promise<void> {
   await page.route('**/api/domains?*', (route) =>
     route.fulfill({ status: 200, json: { message: 'not what a list looks like' } }),

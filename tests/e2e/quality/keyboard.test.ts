@@ -1,20 +1,15 @@
+import { shared } from '@postern/testkit/shared'
 import type { Page } from 'playwright'
-import { afterAll, beforeAll, it } from 'vitest'
+import { it } from 'vitest'
 import { expect } from '../expect.ts'
-import { label, type Site, startSite } from '../harness.ts'
+import { label, startSite } from '../harness.ts'
 import { choose, expectFocus, rowOf } from '../steps.ts'
 
-/** Nothing needs a pointer, dialogs keep the focus and give it back, and nothing typed is lost unasked. */
-let site: Site
-
-beforeAll(async () => {
-  site = await startSite()
-})
-afterAll(() => site?.close())
+/** Nothing needs a pointer, dialogs keep the focus and give it back, and nothing typed is lost without a question. */
+const site = shared(() => startSite())
 
 it('creates a gateway and publishes a service by keyboard alone', async () => {
-  const visit = await site.open('/nodes')
-  const { page } = visit
+  const { page } = await site.open('/nodes')
   await page.getByRole('heading', { name: 'Client / Nodes' }).waitFor()
   await tabTo(page, 'Add Client')
   await page.keyboard.press('Enter')
@@ -54,11 +49,9 @@ it('creates a gateway and publishes a service by keyboard alone', async () => {
   await page.getByRole('dialog', { name: 'Saved' }).waitFor()
   await page.keyboard.press('Escape')
   await rowOf(page, 'printer').waitFor()
-  visit.expectNoComplaints()
-  await visit.close()
 })
 
-it('a row opens as a whole, by the pointer and by keys, and is one tab stop beside its menu', async () => {
+it('a whole row opens by pointer and by keys, and is one tab stop beside its menu', async () => {
   const names = ['row-one', 'row-two']
   const nodes = await Promise.all(names.map((name) => site.api.createNode({ name })))
   const one = nodes.find(({ name }) => name === 'row-one')
@@ -72,7 +65,7 @@ it('a row opens as a whole, by the pointer and by keys, and is one tab stop besi
   await expect(row.getByRole('cell').nth(3)).toHaveText('2')
   await expect(rowOf(page, 'row-two').getByRole('cell').nth(3)).toHaveText('-')
 
-  // A new tab, as of any link.
+  // Opens a new tab, like any link.
   const ways = [
     () => address.click({ modifiers: ['ControlOrMeta'] }),
     () => address.click({ button: 'middle' }),
@@ -82,7 +75,7 @@ it('a row opens as a whole, by the pointer and by keys, and is one tab stop besi
     await tab.waitForURL(`**/nodes/${one.id}`)
     await tab.close()
   }
-  // What only tells something does both: it shows its words, and is a part of the row.
+  // A mere explanation does both: it shows its text, and is a part of the row.
   const badge = row.getByRole('button', { name: /^Node/ })
   await badge.hover()
   await page.locator('.tooltip').getByText('only routes traffic to itself').waitFor()
@@ -91,7 +84,7 @@ it('a row opens as a whole, by the pointer and by keys, and is one tab stop besi
   await page.goBack()
   await link('row-one').waitFor()
 
-  // Who selects text reads, and wants to stay. To hover waits until the row stands still.
+  // Someone who selects text is reading, and wants to stay. Hovering waits until the row is stable.
   await address.hover()
   const box = await address.boundingBox()
   if (!box) throw new Error('The address is not on the screen')
@@ -110,7 +103,7 @@ it('a row opens as a whole, by the pointer and by keys, and is one tab stop besi
   await expectFocus(link('row-two'))
   await page.keyboard.press('ArrowUp')
   await expectFocus(link('row-one'))
-  // No cell of its own layer cuts the ring around the row.
+  // No cell with its own layer covers the ring around the row.
   await expect(row.locator('.c-act')).toHaveCSS('position', 'static')
   const stops: (string | undefined)[] = []
   for (let press = 0; press < 3; press++) {
@@ -122,7 +115,7 @@ it('a row opens as a whole, by the pointer and by keys, and is one tab stop besi
   await page.keyboard.press('Enter')
   await page.waitForURL(`**/nodes/${one.id}`)
 
-  // A service opens its log; its address is one arrow away, and what to do about its state the next.
+  // A service opens its log; its address is one arrow key away, and the remedy for its state the next.
   await link('shop').focus()
   await page.keyboard.press('ArrowRight')
   await expectFocus(rowOf(page, 'shop').getByRole('link').nth(1))
@@ -137,14 +130,11 @@ it('a row opens as a whole, by the pointer and by keys, and is one tab stop besi
   await page.waitForURL(`**/nodes/${one.id}`)
   await rowOf(page, 'shop').getByText('Proxy ->').click()
   await page.waitForURL(`**/nodes/${one.id}/http/*/logs`)
-  visit.expectNoComplaints()
-  await visit.close()
 })
 
-it('a row of domains opens what is below it, and on a phone every row has room for a finger', async () => {
+it("a domain's row expands, and on a phone every row has room for a finger", async () => {
   await site.api.createDomain({ domain: 'rows.example.com' })
-  const visit = await site.open('/domains?search=rows.example')
-  const { page } = visit
+  const { page } = await site.open('/domains?search=rows.example')
   const services = page.getByRole('region', { name: 'HTTP Services of rows.example.com' })
   const day = rowOf(page, 'rows.example.com').getByRole('cell').nth(3)
   await day.click()
@@ -166,15 +156,12 @@ it('a row of domains opens what is below it, and on a phone every row has room f
     const box = await target.boundingBox()
     expect([box?.width, box?.height]).toEqual([44, 44])
   }
-  visit.expectNoComplaints()
-  await visit.close()
 })
 
-it('a name in Arabic stays in its place, and what is beside it in its own', async () => {
+it('a name in Arabic does not disturb the text beside it', async () => {
   const name = '\u0645\u0643\u062a\u0628 2'
   const { address } = await site.api.createNode({ name })
-  const visit = await site.open(`/nodes?search=${encodeURIComponent(name)}`)
-  const { page } = visit
+  const { page } = await site.open(`/nodes?search=${encodeURIComponent(name)}`)
   const row = page.getByRole('row').filter({ has: page.getByText(address) })
   const [left, right] = await Promise.all([
     row.getByRole('link').boundingBox(),
@@ -183,14 +170,11 @@ it('a name in Arabic stays in its place, and what is beside it in its own', asyn
   expect((left?.x ?? 0) + (left?.width ?? 0)).toBeLessThanOrEqual(right?.x ?? 0)
   await row.getByRole('link').click()
   await page.getByRole('heading', { name }).waitFor()
-  visit.expectNoComplaints()
-  await visit.close()
 })
 
 it('a dialog keeps the focus inside and gives it back to what opened it', async () => {
   await site.api.createNode({ name: 'kept' })
-  const visit = await site.open('/nodes')
-  const { page } = visit
+  const { page } = await site.open('/nodes')
   const add = page.getByRole('button', { name: 'Add Client' })
   await add.click()
   const dialog = page.getByRole('dialog')
@@ -209,13 +193,10 @@ it('a dialog keeps the focus inside and gives it back to what opened it', async 
   await page.keyboard.press('Escape')
   await dialog.waitFor({ state: 'detached' })
   await expectFocus(page.getByRole('button', { name: 'Actions for kept' }))
-  visit.expectNoComplaints()
-  await visit.close()
 })
 
 it('Escape and a click outside ask first when something was typed, and close at once when not', async () => {
-  const visit = await site.open('/domains')
-  const { page } = visit
+  const { page } = await site.open('/domains')
   const form = page.getByRole('dialog', { name: 'Domain & SSL Settings' })
   const question = page.getByRole('alertdialog', { name: 'Discard changes?' })
   const leave = [() => page.keyboard.press('Escape'), () => page.mouse.click(5, 5)]
@@ -235,13 +216,10 @@ it('Escape and a click outside ask first when something was typed, and close at 
     await page.getByRole('button', { name: 'Discard' }).click()
     await form.waitFor({ state: 'detached' })
   }
-  visit.expectNoComplaints()
-  await visit.close()
 })
 
-it('what is shown once does not close by a click outside or Escape', async () => {
-  const visit = await site.open('/')
-  const { page } = visit
+it('what is shown only once is not closed by a click outside or Escape', async () => {
+  const { page } = await site.open('/')
   await page.getByRole('button', { name: 'Create Node' }).click()
   await page.getByLabel(label('Name')).fill('from home')
   await page.keyboard.press('Enter')
@@ -252,13 +230,10 @@ it('what is shown once does not close by a click outside or Escape', async () =>
   await expect(ready).toBeVisible()
   await ready.getByRole('button', { name: 'Got it!' }).click()
   await page.waitForURL('**/nodes')
-  visit.expectNoComplaints()
-  await visit.close()
 })
 
 it('menus and the drawer close on Escape and on a click outside', async () => {
-  const visit = await site.open('/', { width: 390, height: 800 })
-  const { page } = visit
+  const { page } = await site.open('/', { width: 390, height: 800 })
   const home = page.getByRole('link', { name: 'Domain Names' })
   const open = page.getByRole('button', { name: 'Open menu' })
   for (const close of [() => page.keyboard.press('Escape'), () => page.mouse.click(380, 600)]) {
@@ -275,11 +250,9 @@ it('menus and the drawer close on Escape and on a click outside', async () => {
     await close()
     await item.waitFor({ state: 'hidden' })
   }
-  visit.expectNoComplaints()
-  await visit.close()
 })
 
-/** Presses Tab until the thing of that name has the focus. */
+/** Presses Tab until the element of that name has the focus. */
 async function tabTo(page: Page, name: string): Promise<void> {
   const names: (string | undefined)[] = []
   for (let press = 0; press < 40; press++) {

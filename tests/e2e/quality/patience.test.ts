@@ -1,21 +1,16 @@
+import { shared } from '@postern/testkit/shared'
 import type { Locator, Page } from 'playwright'
-import { afterAll, beforeAll, describe, it } from 'vitest'
+import { describe, it } from 'vitest'
 import { expect } from '../expect.ts'
-import { label, type Site, startSite } from '../harness.ts'
+import { label, startSite } from '../harness.ts'
 import { choose, expectFocus, rowOf } from '../steps.ts'
 
 /** A slow server, an impatient person, and the browser's own buttons. */
-let site: Site
-
-beforeAll(async () => {
-  site = await startSite()
-})
-afterAll(() => site?.close())
+const site = shared(() => startSite())
 
 describe('while the server takes its time', () => {
-  it('a form is busy, and a double click on Save saves once', async () => {
-    const visit = await site.open('/nodes')
-    const { page } = visit
+  it('a form shows that it is busy, and a double click on Save saves once', async () => {
+    const { page } = await site.open('/nodes')
     const held = await holdBack(page, 'POST')
     await page.getByRole('button', { name: 'Add Client' }).click()
     const form = page.getByRole('dialog')
@@ -36,14 +31,11 @@ describe('while the server takes its time', () => {
     await page.getByText('Your Node is Ready').waitFor()
     await page.getByRole('button', { name: 'Got it!' }).click()
     await expect(rowOf(page, 'twice')).toHaveCount(1)
-    visit.expectNoComplaints()
-    await visit.close()
   })
 
-  it('a question that was accepted stays, busy, until it is done', async () => {
+  it('a confirmed question stays, busy, until it is done', async () => {
     await site.api.createNode({ name: 'slow' })
-    const visit = await site.open('/nodes')
-    const { page } = visit
+    const { page } = await site.open('/nodes')
     const held = await holdBack(page, 'DELETE')
     await choose(page, 'Actions for slow', 'Delete Node')
     const question = page.getByRole('alertdialog')
@@ -60,17 +52,14 @@ describe('while the server takes its time', () => {
     expect(await toast.evaluate(font)).toBe(await page.locator('body').evaluate(font))
     await expect(question).toHaveCount(0)
     await expect(rowOf(page, 'slow')).toHaveCount(0)
-    // The button that asked is gone with its row.
+    // The button that opened it is gone with its row.
     await expectFocus(page.locator('#main'))
-    visit.expectNoComplaints()
-    await visit.close()
   })
 
   it('the logs of a service hold their place', async () => {
     const node = await site.api.createNode({ name: 'host' })
     const service = await site.api.publish(node.id, { name: 'web', domain: 'slow.example.com' })
-    const visit = await site.open('/nodes')
-    const { page } = visit
+    const { page } = await site.open('/nodes')
     let release = () => {}
     const gate = new Promise<void>((resolve) => {
       release = resolve
@@ -86,15 +75,12 @@ describe('while the server takes its time', () => {
     release()
     await page.getByText('Waiting for requests').waitFor()
     await expect.poll(async () => (await pane.boundingBox())?.y).toBe(before?.y)
-    visit.expectNoComplaints()
-    await visit.close()
   })
 })
 
 describe("the browser's Back", () => {
-  it('asks before it takes a form with something typed away', async () => {
-    const visit = await site.open('/domains')
-    const { page } = visit
+  it('asks before it closes a form with something typed', async () => {
+    const { page } = await site.open('/domains')
     await page.getByRole('link', { name: 'Client / Nodes' }).click()
     await page.getByRole('button', { name: 'Add Client' }).click()
     const form = page.getByRole('dialog', { name: 'Client / Node Configuration' })
@@ -108,27 +94,21 @@ describe("the browser's Back", () => {
     await page.getByRole('button', { name: 'Discard' }).click()
     await page.waitForURL('**/domains')
     await expect(form).toHaveCount(0)
-    visit.expectNoComplaints()
-    await visit.close()
   })
 
   it('answers an open question with no', async () => {
     await site.api.createNode({ name: 'kept' })
-    const visit = await site.open('/domains')
-    const { page } = visit
+    const { page } = await site.open('/domains')
     await page.getByRole('link', { name: 'Client / Nodes' }).click()
     await choose(page, 'Actions for kept', 'Delete Node')
     await page.getByRole('alertdialog').waitFor()
     await page.goBack()
     await page.getByText('No domains yet').or(page.getByRole('table')).waitFor()
     await expect(page.getByRole('alertdialog')).toHaveCount(0)
-    visit.expectNoComplaints()
-    await visit.close()
   })
 
-  it('does not take the one view of a token away unasked, and closes what holds nothing', async () => {
-    const visit = await site.open('/domains')
-    const { page } = visit
+  it("does not close a token's only view without asking, and closes what holds nothing", async () => {
+    const { page } = await site.open('/domains')
     await page.getByRole('link', { name: 'Home', exact: true }).click()
     await page.getByRole('button', { name: 'Create Node' }).click()
     await page.getByLabel(label('Name')).fill('once')
@@ -145,12 +125,31 @@ describe("the browser's Back", () => {
     await page.goBack()
     await page.getByRole('heading', { name: /^Welcome/ }).waitFor()
     await expect(page.getByRole('dialog')).toHaveCount(0)
-    visit.expectNoComplaints()
-    await visit.close()
+  })
+
+  it('and a reload show a page where it was left, a link shows the next one from its top', async () => {
+    for (let row = 0; row < 15; row++) await site.api.createNode({ name: `tall-${row}` })
+    const { page } = await site.open('/nodes?limit=50', { height: 300 })
+    const last = page.getByRole('link', { name: 'tall-14' })
+    const scrolled = () => page.evaluate(() => Math.round(window.scrollY))
+    const expectPlace = (place: number) =>
+      expect.poll(async () => Math.abs((await scrolled()) - place)).toBeLessThan(20)
+    await last.focus()
+    const left = await scrolled()
+    expect(left).toBeGreaterThan(100)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'tall-14' }).waitFor()
+    expect(await scrolled()).toBe(0)
+    await page.goBack()
+    await last.waitFor()
+    await expectPlace(left)
+    await page.reload()
+    await last.waitFor()
+    await expectPlace(left)
   })
 })
 
-/** Its width and its colour, once the pointer has nothing to do with them. */
+/** Its width and its colour, without the pointer over it. */
 async function looksOf(button: Locator) {
   await button.page().mouse.move(1, 1)
   return button.evaluate((element) => {
@@ -163,7 +162,7 @@ function middleOf(box: { x: number; width: number } | null): number {
   return box ? box.x + box.width / 2 : Number.NaN
 }
 
-/** Keeps requests of a method on the way until they are released, and counts them. */
+/** Holds back requests of a method until they are released, and counts them. */
 async function holdBack(page: Page, method: string) {
   const waiting: (() => void)[] = []
   await page.route('**/api/nodes**', async (route) => {

@@ -1,24 +1,20 @@
-import { connectFakeEdge } from '@postern/testkit/fake-edge'
+import { connectFakeEdge } from '@postern/testkit/fakes/fake-edge'
+import { shared } from '@postern/testkit/shared'
 import type { Locator, Page, Response } from 'playwright'
-import { afterAll, beforeAll, it } from 'vitest'
+import { it } from 'vitest'
 import { expect } from '../expect.ts'
-import { label, type Site, startSite } from '../harness.ts'
+import { label, startSite } from '../harness.ts'
 import { passTimeUntil, stopClock } from '../steps.ts'
 
 /** The most kB of scripts on the wire, and the most requests, until the page can be used. */
-const CAPS = { login: { scripts: 110, requests: 15 }, nodes: { scripts: 140, requests: 15 } }
+const CAPS = { login: { scripts: 110, requests: 15 }, nodes: { scripts: 132, requests: 15 } }
 
-let site: Site
-
-beforeAll(async () => {
-  site = await startSite()
-})
-afterAll(() => site?.close())
+const site = shared(() => startSite())
 
 it('the sign-in page and the nodes stay light', async () => {
   const visit = await site.open('/no/such/page', { signedIn: false })
   const { page } = visit
-  // While hardly any time passes nothing is loaded ahead of its time.
+  // Nothing is preloaded as long as the clock hardly advances.
   await stopClock(page)
   const login = await weigh(page, '/login', page.getByLabel(label('Username')))
   expect(login.scripts).toBeLessThan(CAPS.login.scripts)
@@ -28,8 +24,31 @@ it('the sign-in page and the nodes stay light', async () => {
   const nodes = await weigh(page, '/nodes', page.getByRole('link', { name: 'Local' }))
   expect(nodes.scripts).toBeLessThan(CAPS.nodes.scripts)
   expect(nodes.requests).toBeLessThan(CAPS.nodes.requests)
-  visit.expectNoComplaints()
-  await visit.close()
+})
+
+it('a chart weighs at most 15 kB, and only once it is seen', async () => {
+  const { page } = await site.open('/domains')
+  await site.api.createDomain({ domain: 'light.example.com' })
+  // As above.
+  await stopClock(page)
+  const files: Response[] = []
+  page.on('response', (response) => {
+    if (/\.(js|css)$/.test(response.url())) files.push(response)
+  })
+  const row = page.getByRole('button', { name: 'Services of light.example.com' })
+  await page.reload()
+  await passTimeUntil(row)
+  const isOfChart = (response: Response) => /\/Chart-/.test(response.url())
+  expect(files.filter(isOfChart)).toEqual([])
+  const known = files.length
+  await row.click()
+  await passTimeUntil(page.getByText('No requests and connections in the last 24 hours.'))
+  const added = files.slice(known)
+  expect(added.filter(isOfChart)).toHaveLength(1)
+  const sizes = await Promise.all(added.map((response) => response.request().sizes()))
+  const bytes = sizes.reduce((sum, { responseBodySize }) => sum + responseBodySize, 0)
+  console.info(`a chart: ${bytes} bytes in ${added.length} files`)
+  expect(bytes).toBeLessThan(15_000)
 })
 
 it('both Latin fonts are loaded with the page, and once', async () => {
@@ -47,14 +66,11 @@ it('both Latin fonts are loaded with the page, and once', async () => {
     ['geist-latin-wght-normal', 'link'],
     ['geist-mono-latin-wght-normal', 'link'],
   ])
-  visit.expectNoComplaints()
-  await visit.close()
 })
 
-it('on a slow machine the pages are there soon, and nothing holds them up for long', async () => {
+it('on a slow machine the pages appear soon, and nothing blocks them for long', async () => {
   for (const path of ['/login', '/nodes']) {
-    const visit = await site.open('/no/such/page', { signedIn: path !== '/login' })
-    const { page } = visit
+    const { page } = await site.open('/no/such/page', { signedIn: path !== '/login' })
     const session = await page.context().newCDPSession(page)
     await session.send('Emulation.setCPUThrottlingRate', { rate: 4 })
     await page.addInitScript(() => {
@@ -72,11 +88,9 @@ it('on a slow machine the pages are there soon, and nothing holds them up for lo
       longest: Math.max(0, ...(window as unknown as { longTasks: number[] }).longTasks),
     }))
     console.info(`${path}: first paint ${Math.round(paint)} ms, longest task ${Math.round(longest)} ms`)
-    // Under 1 s and 200 ms; five times that, for a machine that has other things to do.
+    // The aims are 1 s and 200 ms; a busy machine gets five times that.
     expect(paint).toBeLessThan(5000)
     expect(longest).toBeLessThan(1000)
-    visit.expectNoComplaints()
-    await visit.close()
   }
 })
 
@@ -90,14 +104,13 @@ it('80 rows cost next to nothing while the figures of all change each second', a
     edge.sendPeers(ids.map((nodeId, row) => busyPeer(nodeId, row, seconds)))
   }
   send()
-  const visit = await site.open('/nodes?limit=100')
-  const { page } = visit
+  const { page } = await site.open('/nodes?limit=100')
   const received = page.locator('tbody td[data-label^="Received"]').last()
   await expect(page.locator('tbody time')).toHaveCount(80)
   const timer = setInterval(send, 1000)
   const shown = await received.textContent()
-  // Its own time hardly depends on what else runs: 4.5 ms, 11.7 when every row is drawn anew. Another look is for a
-  // machine so busy that it does.
+  // The page's own time hardly depends on other programs: 4.5 ms, or 11.7 when every row is redrawn. A second attempt
+  // is for extremely busy machines.
   const look = async () => {
     const cost = await costOf(page)
     const all = cost.all.toFixed(1)
@@ -110,11 +123,9 @@ it('80 rows cost next to nothing while the figures of all change each second', a
   clearInterval(timer)
   expect(await received.textContent()).not.toBe(shown)
   edge.close()
-  visit.expectNoComplaints()
-  await visit.close()
 })
 
-/** A node that is in use: its figures are others each second, its handshake every two minutes. */
+/** A node in use: its figures change each second, its handshake every two minutes. */
 function busyPeer(nodeId: number, row: number, seconds: number) {
   return {
     nodeId,
@@ -127,9 +138,9 @@ function busyPeer(nodeId: number, row: number, seconds: number) {
 }
 
 /**
- * What a page that nobody touches spends, in ms of its thread's own time per second, so that other programs do not
- * count. `script` is what the browser calls so, without what runs when a stream brings something; `all` is everything
- * but layout, so also that, and painting.
+ * What an untouched page costs, in ms of its thread's own time per second, so that other programs do not count.
+ * `script` is what the browser calls scripting, without the handlers of streams; `all` is everything except layout,
+ * including those and painting.
  */
 async function costOf(page: Page): Promise<{ script: number; all: number }> {
   const session = await page.context().newCDPSession(page)
@@ -143,7 +154,7 @@ async function costOf(page: Page): Promise<{ script: number; all: number }> {
   }
   const wait = (until: number) =>
     page.waitForFunction((time) => performance.now() > time, until, { polling: 1000 })
-  // Until what is loaded ahead of its time is there.
+  // Waits for what is preloaded.
   await wait(4000)
   const before = await read()
   await wait(before.at * 1000 + 8000)
@@ -152,10 +163,10 @@ async function costOf(page: Page): Promise<{ script: number; all: number }> {
   return { script: perSecond('script'), all: perSecond('all') }
 }
 
-it('tabs that nobody sees leave their connections to the one that is seen', async () => {
+it('hidden tabs leave their connections to the visible one', async () => {
   const visit = await site.open('/no/such/page')
   const { page: first, context } = visit
-  // A test's pages are all in front; this lets one go to the back.
+  // All pages of a test count as visible; this hides one.
   await context.addInitScript(() => {
     let state = 'visible'
     Object.defineProperty(document, 'visibilityState', { get: () => state })
@@ -176,11 +187,9 @@ it('tabs that nobody sees leave their connections to the one that is seen', asyn
     await page.getByText('Updates live').waitFor({ timeout: 30_000 })
     await page.getByRole('link', { name: 'Local' }).waitFor()
   }
-  visit.expectNoComplaints()
-  await visit.close()
 })
 
-/** What a first visit of a page takes, with nothing cached, until it shows its content; no content waits for a stream. */
+/** The cost of a page's first visit, with nothing cached, until it shows its content; no content waits for a stream. */
 async function weigh(page: Page, path: string, content: Locator) {
   const session = await page.context().newCDPSession(page)
   await session.send('Network.clearBrowserCache')

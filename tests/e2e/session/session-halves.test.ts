@@ -1,26 +1,25 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { shared } from '@postern/testkit/shared'
 import type { Page } from 'playwright'
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { expect } from '../expect.ts'
-import { label, type Site, startSite, type Visit } from '../harness.ts'
+import { label, startSite, type Visit } from '../harness.ts'
 
-let site: Site
 /** Another program on the console's host: the same name, another port. */
 let neighbour: { server: Server; origin: string }
 
+const site = shared(() => startSite())
 beforeAll(async () => {
-  site = await startSite()
   const server = createServer((_, response) =>
     response.setHeader('content-type', 'text/html').end('<p>Hello'),
   )
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  // A TCP listener has this kind of address.
+  // The address of a TCP listener has this type.
   neighbour = { server, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
 })
-afterAll(async () => {
+afterAll(() => {
   neighbour?.server.close()
-  await site?.close()
 })
 
 /** Signs in as a person does. */
@@ -44,7 +43,7 @@ async function tokenOf(visit: Visit): Promise<string> {
   return cookies.find((cookie) => cookie.name === 'token')?.value ?? 'none'
 }
 
-/** What the neighbour's page sees and does in the same browser. */
+/** What the neighbour's page can see and do in the same browser. */
 async function atNeighbour<T>(visit: Visit, act: () => T): Promise<T> {
   const page = await visit.context.newPage()
   await page.goto(neighbour.origin)
@@ -76,14 +75,12 @@ describe('the cookie alone', () => {
       }
     await visit.page.reload()
     await heading(visit.page, 'Client / Nodes').waitFor()
-    visit.expectNoComplaints()
-    await visit.close()
   })
 
   it('set by such a page does not make its session the console’s', async () => {
     const visit = await signIn('/nodes')
     visit.forgive(/401|Failed to load/)
-    // A page that is open would notice, and remove the cookie.
+    // An open page would notice, and remove the cookie.
     await visit.page.goto('about:blank')
     await visit.context.addCookies([
       { name: 'token', value: site.api.token, url: neighbour.origin, sameSite: 'Strict' },
@@ -96,12 +93,11 @@ describe('the cookie alone', () => {
     ])
     await visit.page.goto(`${site.origin}/domains`)
     await visit.page.waitForURL('**/login')
-    await visit.close()
   })
 })
 
 describe('both halves', () => {
-  it('are there after a reload, in a second tab and behind a deep link, and go with the sign-out', async () => {
+  it('are available after a reload, in a second tab and behind a deep link, and removed by signing out', async () => {
     const visit = await signIn('/domains')
     const { page } = visit
     await page.reload()
@@ -116,16 +112,15 @@ describe('both halves', () => {
     await page.waitForURL('**/login')
     await expect.poll(() => visit.context.cookies()).toEqual([])
     await expect.poll(() => page.evaluate(() => localStorage.getItem('session-key'))).not.toBe(key)
-    // The second tab notices by itself; a reload before would be in the way of that.
+    // The second tab notices on its own; an earlier reload would hide that.
     await second.waitForURL('**/login')
     await second.goto(`${site.origin}/nodes`)
     await second.waitForURL('**/login')
-    await visit.close()
   })
 })
 
 describe('the address of a stream', () => {
-  it('holds a ticket and never the session, and lives through a restart of the server', async () => {
+  it('holds a ticket and never the session, and survives a restart of the server', async () => {
     const addresses: string[] = []
     const visit = await signIn('/nodes', (page) => {
       page.on('request', (request) => void addresses.push(request.url()))
@@ -147,16 +142,14 @@ describe('the address of a stream', () => {
       expect(address).not.toContain('pts_')
       expect(address).not.toContain(key)
     }
-    await visit.close()
   })
 
   it('is there for the file of a node neither: that comes by headers', async () => {
     const { id } = await site.api.createNode({ name: 'with a file' })
     const addresses: string[] = []
-    const visit = await signIn(`/nodes/${id}`, (page) => {
+    const { page } = await signIn(`/nodes/${id}`, (page) => {
       page.on('request', (request) => void addresses.push(request.url()))
     })
-    const { page } = visit
     const saved = page.waitForEvent('download')
     await page.getByRole('button', { name: 'Actions' }).first().click()
     await page.getByRole('menuitem', { name: 'Download Config' }).click()
@@ -164,7 +157,5 @@ describe('the address of a stream', () => {
     expect(addresses.filter((address) => address.includes('/download'))).toEqual([
       `${site.origin}/api/nodes/${id}/download`,
     ])
-    visit.expectNoComplaints()
-    await visit.close()
   })
 })

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { X509Certificate } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 
-/** A certificate authority and a server's certificate in the directory; `fingerprint` is of the authority. */
+/** A certificate authority and a server's certificate in the directory; `fingerprint` is the authority's. */
 export async function createAuthority(directory: string): Promise<{ file: string; fingerprint: string }> {
   const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: directory, stdio: 'pipe' })
   const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']

@@ -1,19 +1,19 @@
 import { chmodSync, copyFileSync, existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { must, run } from '@postern/testkit/exec'
+import { must, run } from '@postern/testkit/processes/exec'
 import { shared } from '@postern/testkit/shared'
 import { beforeAll, expect, test } from 'vitest'
 import { TOKEN } from './edge-end.ts'
 import { createLab, isReachable } from './lab.ts'
 
-/** The one file that people install, run by the Node of the system, which is older than ours. */
+/** The single file that people install, run by the system's Node, which is older than ours. */
 let bundle = ''
 const systemNode =
   process.env.POSTERN_TEST_NODE ?? (existsSync('/usr/bin/node') ? '/usr/bin/node' : process.execPath)
 const lab = shared(createLab)
 beforeAll(async () => {
   const build = fileURLToPath(new URL('../../../apps/agent/build.ts', import.meta.url))
-  // Away from our node_modules, and where any user may read it.
+  // Outside our node_modules, and readable by any user.
   bundle = `${lab.directory}/postern`
   expect(await run([process.execPath, build, `${bundle}.mjs`])).toMatchObject({ code: 0, stderr: '' })
   copyFileSync(`${bundle}.mjs`, bundle)
@@ -21,7 +21,7 @@ beforeAll(async () => {
   chmodSync(lab.directory, 0o755)
 })
 
-test('it is a program of its own, whatever its name', async () => {
+test('it runs on its own, whatever its name', async () => {
   const manifest = new URL('../../../apps/agent/package.json', import.meta.url)
   const { version } = JSON.parse(readFileSync(manifest, 'utf8'))
   expect(await must([systemNode, `${bundle}.mjs`, '--version'])).toBe(`${version}\n`)
@@ -35,7 +35,7 @@ test('without root it says so', async () => {
   expect(outcome).toMatchObject({ code: 3, stderr: expect.stringContaining('Root is required') })
 })
 
-test('it connects, tells its state and disconnects', async () => {
+test('it connects, reports its state and disconnects', async () => {
   const agent = lab.runAgent([systemNode, bundle])
   const args = ['connect', '--url=https://203.0.113.1', `--token=${TOKEN}`, '--interface', lab.links.agent]
   const outcome = await agent([...args, '--fingerprint', lab.authority.fingerprint])

@@ -2,11 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { on, once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { AgentConfig } from '@postern/contract/agent'
+import type { AgentConfig } from '@postern/contract/agent/agent'
 import { isAnswered } from '@postern/host/socket'
-import { must } from '@postern/testkit/exec'
-import type { FakeNode } from '@postern/testkit/fake-agent-server'
+import type { FakeNode } from '@postern/testkit/fakes/fake-agent-server'
 import type { Namespace } from '@postern/testkit/lab/namespace'
+import { must } from '@postern/testkit/processes/exec'
 import { until } from '@postern/testkit/until'
 import type { FromEdgeServer, ToEdgeServer } from './edge-server.ts'
 
@@ -14,7 +14,7 @@ const SERVER = fileURLToPath(new URL('edge-server.ts', import.meta.url))
 
 export const TOKEN = 'pn_lab-token-1234567890'
 
-/** What an agent speaks to, in a namespace: the tunnel's other end and the server's endpoints, as a test wants them. */
+/** What an agent connects to, in a namespace: the tunnel's other end and the server's endpoints, as set by a test. */
 export async function startEdgeEnd(space: Namespace, directory: string, link: string) {
   const config = await makeTunnel(space, directory, link)
   let node: FakeNode = { token: TOKEN, config, isRevoked: false }
@@ -57,13 +57,13 @@ export async function startEdgeEnd(space: Namespace, directory: string, link: st
 }
 
 async function heard<T extends FromEdgeServer['type']>(server: ChildProcess, type: T) {
-  // What comes over IPC is what edge-server.ts sends.
+  // Over IPC comes only what edge-server.ts sends.
   for await (const [message] of on(server, 'message') as AsyncIterable<[FromEdgeServer]>)
     if (message.type === type) return message as Extract<FromEdgeServer, { type: T }>
   throw new Error('the server has ended')
 }
 
-/** @returns what the agent of the node shall be told */
+/** @returns the answer for the node's agent */
 async function makeTunnel(edge: Namespace, directory: string, link: string): Promise<AgentConfig> {
   const privateKey = await must(['wg', 'genkey'])
   const publicKey = await must(['wg', 'pubkey'], { input: privateKey })
@@ -92,5 +92,6 @@ async function makeTunnel(edge: Namespace, directory: string, link: string): Pro
       keepaliveSeconds: 25,
     },
     edgeAddress: '10.64.0.1',
+    targets: { tcp: [], udp: [] },
   }
 }

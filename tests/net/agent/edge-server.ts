@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:https'
-import { type FakeNode, serveAgents } from '@postern/testkit/fake-agent-server'
+import { type FakeNode, serveAgents } from '@postern/testkit/fakes/fake-agent-server'
 
 /**
- * What an agent speaks to, over HTTPS, and the WireGuard peer that an edge would be. Runs inside a namespace of the
- * lab; the test tells it over IPC what to answer.
+ * The HTTPS server that an agent connects to, and the WireGuard peer in place of an edge. Runs in a namespace of the
+ * lab; the test sends its answers over IPC.
  */
 
 export type ToEdgeServer =

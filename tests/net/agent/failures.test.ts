@@ -70,7 +70,7 @@ test('nobody listens', async () => {
   expect(outcome).toMatchObject({ code: 5, stderr: expect.stringContaining('refused the connection') })
 })
 
-test('a blocked UDP port is told with its number, and heals', async () => {
+test('a blocked UDP port is reported with its number until it is open', async () => {
   const block = 'table inet block { chain in { type filter hook input priority 0; udp dport 51820 drop; }; }'
   writeFileSync(`${lab.directory}/block.nft`, block)
   await lab.edge.must('nft', '-f', `${lab.directory}/block.nft`)
@@ -91,7 +91,7 @@ test('a tunnel that carries no traffic is not called online', async () => {
   expect(outcome).toMatchObject({ code: 10, stderr: expect.stringContaining('10.64.0.1 does not answer') })
 })
 
-test('an interface of somebody else is left alone', async () => {
+test("another program's interface is left alone", async () => {
   const name = lab.links.agent
   await lab.node.must('ip', 'tuntap', 'add', 'dev', name, 'mode', 'tun')
   const outcome = await lab.connect('--token', TOKEN, ...trusted())
@@ -101,7 +101,7 @@ test('an interface of somebody else is left alone', async () => {
   await lab.node.must('ip', 'link', 'del', name)
 })
 
-test('a configuration that means more than an address is refused whole', async () => {
+test('a configuration that contains more than an address is refused as a whole', async () => {
   const { peer } = lab.config()
   await lab.change({ config: { peer: { ...peer, endpoint: '203.0.113.1:51820\nPostUp = id' } } })
   const outcome = await lab.connect('--token', TOKEN, ...trusted())

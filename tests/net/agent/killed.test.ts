@@ -12,16 +12,16 @@ beforeAll(async () => {
   await lab.change({ config: { targets: { tcp: [22], udp: [53] } } })
 })
 
-/** The command judges; what the daemon wrote spares a start of it while there is nothing to judge. */
+/** The command decides; the daemon's file spares starting it while there is nothing to decide. */
 const isOnline = async () => {
-  const said = await readFile(`${lab.configDir}/run/status.json`, 'utf8').catch(() => '')
-  return said.includes('"online"') && (await lab.status()).code === 0
+  const output = await readFile(`${lab.configDir}/run/status.json`, 'utf8').catch(() => '')
+  return output.includes('"online"') && (await lab.status()).code === 0
 }
 const rules = () => lab.node.must('nft', '-s', 'list', 'ruleset')
 const routesToLoopback = async () =>
   (await lab.node.run('cat', `/proc/sys/net/ipv4/conf/${lab.links.agent}/route_localnet`)).stdout.trim()
 
-test('an agent that is killed before any step opens nothing, the next one ends in the same place, and disconnecting leaves nothing', async () => {
+test('an agent killed before any step opens nothing, the next one reaches the same state, and disconnecting leaves nothing', async () => {
   await lab.connect('--token', TOKEN, '--fingerprint', lab.authority.fingerprint)
   await until('the agent to be online', isOnline)
   const whole = await rules()

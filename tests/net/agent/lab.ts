@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { run } from '@postern/testkit/exec'
-import { getHolder } from '@postern/testkit/holder'
 import { addNamespace, beginLab, connect, type Namespace } from '@postern/testkit/lab/namespace'
-import { readProcessFile } from '@postern/testkit/process-file'
+import { run } from '@postern/testkit/processes/exec'
+import { getHolder } from '@postern/testkit/processes/holder'
+import { readProcessFile } from '@postern/testkit/processes/process-file'
 import { createAuthority } from './authority.ts'
 import { startEdgeEnd } from './edge-end.ts'
 
@@ -17,7 +17,7 @@ const ETC = {
   'resolv.conf': 'nameserver 203.0.113.1\noptions timeout:1 attempts:1\n',
 }
 
-/** Each test changes what the server wants; tests/net/agent/policy.test.ts tells of nodes that allow less. */
+/** Each test changes what the server wants; tests/net/agent/policy.test.ts is about nodes that allow less. */
 const WILLING = ['--gateway=private', '--all-traffic', '--dns']
 
 /** Two machines on one wire: `edge` (203.0.113.1, with the server) and `node` (203.0.113.2, where agents run). */
@@ -48,7 +48,7 @@ export async function createLab() {
     node,
     authority,
     agent,
-    /** The same agent by another program, such as the bundle. */
+    /** The same agent, run by another program such as the bundle. */
     runAgent,
     connect: (...args: string[]) =>
       agent(['connect', '--url', 'https://203.0.113.1', '--interface', links.agent, ...WILLING, ...args]),
@@ -57,12 +57,12 @@ export async function createLab() {
       return { code, report: JSON.parse(stdout) }
     },
     daemonPid: () => getHolder(`${configDir}/run/agent.pid`).pid,
-    /** What a service manager would start after a reboot. */
+    /** The command that a service manager would start after a reboot. */
     startDaemon(...options: string[]) {
       const command = [process.execPath, ...options, AGENT, 'run', '--config-dir', configDir]
       return node.start(command, { logFile: `${directory}/daemon.log` })
     },
-    /** The command lines of what runs on the node. */
+    /** The command lines of the node's processes. */
     async programs() {
       const commands = (await node.listPids()).map((pid) => readProcessFile(pid, 'cmdline'))
       return commands.filter(Boolean).map((command) => command.replaceAll('\0', ' '))

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
+import { suspend } from '@postern/testkit/processes/suspend'
 import { shared } from '@postern/testkit/shared'
-import { suspend } from '@postern/testkit/suspend'
 import { until } from '@postern/testkit/until'
 import { beforeAll, expect, test } from 'vitest'
 import { TOKEN } from './edge-end.ts'
@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 const rules = (family: string) => lab.node.must('ip', family, 'rule', 'show')
 
-test('all traffic goes through the tunnel, but what the tunnel itself needs and the local network', async () => {
+test("all traffic goes through the tunnel, except the tunnel's own and the local network's", async () => {
   await lab.edge.must('ip', 'addr', 'add', '198.51.100.1/32', 'dev', 'lo')
   const { peer } = lab.config()
   await lab.change({ config: { peer: { ...peer, allowedIps: ['0.0.0.0/0', '::/0'] } } })
@@ -30,7 +30,7 @@ test('all traffic goes through the tunnel, but what the tunnel itself needs and 
   expect((await lab.status('--health')).code).toBe(0)
 })
 
-test('a daemon started anew does not double the rules', async () => {
+test('a restarted daemon does not duplicate the rules', async () => {
   const before = [await rules('-4'), await rules('-6')]
   process.kill(lab.daemonPid(), 'SIGKILL')
   await until('the daemon to be gone', async () => (await lab.status()).report.state === 'stopped')
@@ -47,18 +47,18 @@ test('back to the tunnel network alone: the rules go', async () => {
   await until('the way through the tunnel', () => isReachable(lab.node, '10.64.0.1'))
 })
 
-test('a node that moves to another address tells the server by itself', async () => {
+test('a node that moves to another address reports it to the server on its own', async () => {
   const { wire } = lab.links
   await lab.node.must('sysctl', '-qw', `net.ipv4.conf.${wire}.promote_secondaries=1`)
   const began = performance.now()
   await lab.node.must('ip', 'addr', 'add', '203.0.113.77/24', 'dev', wire)
   await lab.node.must('ip', 'addr', 'del', '203.0.113.2/24', 'dev', wire)
   await until('the edge to reach it', () => isReachable(lab.edge, '10.64.0.2'))
-  // Wanted are 3 s. WireGuard alone takes 15.
+  // The aim is 3 s. WireGuard alone takes 15.
   expect(performance.now() - began).toBeLessThan(10_000)
 })
 
-test('a server that moves to another address is followed by its name', async () => {
+test('a server that moves to another address is found again by its name', async () => {
   const { wire } = lab.links
   await lab.edge.must('ip', 'addr', 'del', '203.0.113.1/24', 'dev', wire)
   await lab.edge.must('ip', 'addr', 'add', '203.0.113.3/24', 'dev', wire)
@@ -75,16 +75,16 @@ test('a server that moves to another address is followed by its name', async () 
   expect(await isReachable(lab.node, '10.64.0.1')).toBe(true)
 })
 
-test('a tunnel that hangs is started anew', async () => {
+test('a tunnel that hangs is restarted', async () => {
   const pidOf = async () => (await lab.node.run('pgrep', '-f', `^wireguard-go ${lab.links.agent}$`)).stdout
   const before = (await pidOf()).trim()
   const hung = performance.now()
   await suspend(Number(before))
-  // A packet that was on its way when it stopped may still be answered.
+  // A packet that was under way when it stopped may still be answered.
   const isNew = async () => ![before, ''].includes((await pidOf()).trim())
   await until('another one to run', isNew, { timeoutMs: 40_000 })
   await until('the edge to reach it', () => isReachable(lab.edge, '10.64.0.2'), { timeoutMs: 40_000 })
-  // Five times what is wanted.
+  // Five times the aim.
   expect(performance.now() - hung).toBeLessThan(50_000)
 })
 

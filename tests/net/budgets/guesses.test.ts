@@ -1,23 +1,16 @@
-import { ATTACKERS, type BudgetLab, startBudgetLab } from '@postern/testkit/lab/budgets'
+import { ATTACKERS, startBudgetLab } from '@postern/testkit/lab/budgets'
 import type { Host } from '@postern/testkit/lab/network'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { visit } from '@postern/testkit/visitor'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 
-let budgets: BudgetLab
-
-beforeAll(async () => {
-  budgets = await startBudgetLab()
-})
-
-afterAll(async () => {
-  await budgets?.close()
-})
+const budgets = shared(() => startBudgetLab())
 
 const [HOST, PATH] = ['203.0.113.1', '/api/auth/login']
 /** A hundred sources in five networks. */
 const FROM = ATTACKERS.flatMap(({ network }) => network.slice(0, 20))
-/** Fewer than wait in the line, and more than are looked at while an answer is on its way. */
+/** Fewer than fit in the queue, and more than are checked while an answer is on its way. */
 const FEW = 30
 
 async function signIn(from: Host): Promise<void> {
@@ -27,7 +20,7 @@ async function signIn(from: Host): Promise<void> {
   ).toBe(200)
 }
 
-/** @returns how many guesses were looked at until somebody was in who came when the line was full */
+/** @returns how many guesses were checked before somebody who came when the queue was full was let in */
 async function guessesBefore(from: Host): Promise<number> {
   const first = JSON.stringify({ username: 'admin', password: 'a guess' })
   const body = { first, length: first.length, type: 'application/json' }
@@ -40,11 +33,11 @@ async function guessesBefore(from: Host): Promise<number> {
   return Number(looked ?? 0)
 }
 
-test('an address that has signed in before waits for no guesses from many networks', async () => {
+test('an address that has signed in before does not wait for guesses from many networks', async () => {
   await signIn(budgets.lab.site)
   expect(await guessesBefore(budgets.lab.site)).toBeLessThan(FEW)
 })
 
-test('another address waits for few of them', async () => {
+test('another address waits for only a few of them', async () => {
   expect(await guessesBefore(budgets.lab.visitor)).toBeLessThan(FEW)
 })

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 let budgets: BudgetLab
 
 beforeAll(async () => {
-  // The least that counts for rates: a machine that is busy still asks for more.
+  // The minimum that counts for rates: even a busy machine sends more.
   budgets = await startBudgetLab({ ...PROVIDER, POSTERN_CONNECTIONS_PER_SOURCE: '100' })
   const { api } = budgets.installation
   const guarded = { domain: GUARDED, skipValidation: true, authentication: true }
@@ -25,13 +25,13 @@ afterAll(async () => {
 
 const CONSOLE = '203.0.113.1'
 const GUARDED = 'guarded.example.com'
-/** Nobody asks it. */
+/** Nobody connects to it. */
 const PROVIDER = {
   POSTERN_OIDC_ISSUER: 'github',
   POSTERN_OIDC_CLIENT_ID: 'x',
   POSTERN_OIDC_CLIENT_SECRET: 'x',
 }
-/** Fewer than may be under way at once. */
+/** Fewer than the limit on simultaneous requests. */
 const ENDLESS = { connections: 2, streams: 20, repeats: true } as const
 const [pages, readings, bypass, console, handshakes, redirects, ports, cuts] = ATTACKERS
 const TLS_PORT = 32_660
@@ -64,7 +64,7 @@ test.each([
     const url = `http${port === 80 ? '' : 's'}://${APP}:${port}/`
     const common = ['-sk', '--http1.1', '--interface', from, '--resolve', `${APP}:${port}:${server.address}`]
     const write = ['-o', '/dev/null', '-w', '%{http_code}\n']
-    // Plain HTTP has to end its connections by itself.
+    // Plain HTTP has to close its connections explicitly.
     const anew = ['-Z', ...(port === 80 ? [] : ['-H', 'connection: close'])]
     const { stdout } = await visitor.run('curl', ...common, ...anew, ...write, `${url}?[1-1000]`)
     const answers = stdout.trim().split('\n')

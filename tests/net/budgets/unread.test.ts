@@ -24,7 +24,7 @@ describe.each([
       expect((await visit(budgets.lab.site, page)).status).toBe(200)
     }
     console.info(`HAProxy has ${budgets.memory()} kB, ${before} before`)
-    // In kB: some 110 for each request of its budget. Without one it was 1,700,000.
+    // In kB: some 110 for each request of its budget. Without a budget it is 1,700,000.
     expect(budgets.memory() - before).toBeLessThan(400_000)
     await attack.stop()
     await until('the memory to be given back', () => budgets.memory() < 1.2 * before)

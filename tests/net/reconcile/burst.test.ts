@@ -17,7 +17,7 @@ beforeAll(async () => {
   await Promise.all([startEcho(lab.server, dir, FIRST_PORT), startEcho(lab.server, dir, LAST_PORT)])
 })
 
-it('applies the last of 200 changes; an open WebSocket of another service sees nothing of it', async () => {
+it('applies the last of 200 changes; an open WebSocket of another service does not notice', async () => {
   const { api } = installation
   const services = await publishLocal(installation, 'burst', 2, FIRST_PORT)
   await untilAllAnswer(lab, services)

@@ -1,4 +1,4 @@
-import type { HttpService } from '@postern/contract/services'
+import type { HttpService } from '@postern/contract/services/services'
 import { haproxyCommand, haproxyPids } from '@postern/testkit/haproxy'
 import { isApplied, startInstallation } from '@postern/testkit/installation'
 import { startLab } from '@postern/testkit/lab/network'
@@ -21,7 +21,7 @@ beforeAll(async () => {
   await untilAllAnswer(lab, services)
 })
 
-it('brings a killed HAProxy back within 10 s, with all of 100 services', async () => {
+it('restarts a killed HAProxy within 10 s, with all 100 services', async () => {
   const before = installation.haproxyPid()
   const start = performance.now()
   process.kill(before, 'SIGKILL')
@@ -33,7 +33,7 @@ it('brings a killed HAProxy back within 10 s, with all of 100 services', async (
   })
   const ms = performance.now() - start
   console.info(`HAProxy was back after ${Math.round(ms)} ms`)
-  // Two seconds on a machine that has nothing else to do.
+  // Two seconds on an idle machine.
   expect(ms).toBeLessThan(10_000)
   await untilAllAnswer(lab, services)
   expect(installation.haproxyPid()).not.toBe(before)
@@ -51,7 +51,7 @@ it('adopts the running HAProxy when the edge was killed and starts again', async
   expect(await haproxyPids(lab)).toEqual([before])
 })
 
-it('finds a map that was changed behind its back and sets it right', async () => {
+it('finds and repairs a map that another program changed', async () => {
   const maps = await haproxyCommand(installation, 'show map')
   const file = /(\S*routes\S*)/.exec(maps)?.[1]?.replace(/[()]/g, '') ?? ''
   expect(file).toContain(installation.paths.haproxyDir)
@@ -63,7 +63,7 @@ it('finds a map that was changed behind its back and sets it right', async () =>
   )
 })
 
-it('says that a port is held by another program, and heals when it is free', async () => {
+it('reports a port that another program holds, and uses it once it is free', async () => {
   await installation.edge.stop()
   process.kill(installation.haproxyPid(), 'SIGKILL')
   await until('HAProxy to be gone', async () => (await haproxyPids(lab)).length === 0)

@@ -1,4 +1,4 @@
-import type { HttpService } from '@postern/contract/services'
+import type { HttpService } from '@postern/contract/services/services'
 import { startInstallation } from '@postern/testkit/installation'
 import { SNEAKY_NAME, startLab } from '@postern/testkit/lab/network'
 import { startEcho } from '@postern/testkit/lab/upstreams'
@@ -16,8 +16,8 @@ beforeAll(async () => {
   await startEcho(lab.server, `${installation.dataDir}/upstreams`, ECHO_PORT)
 })
 
-it('carries ten services beside one that cannot be applied, and says why on that one', async () => {
-  // Only the edge can see that this name leads to the server's own socket.
+it('carries ten services beside one that cannot be applied, and says why at that one', async () => {
+  // Only the edge can find out that this name leads to the server's own socket.
   const bad = await publish('bad', SNEAKY_NAME, 3000)
   const good = await publishLocal(installation, 'good', 10, ECHO_PORT)
   await untilAllAnswer(lab, good)
@@ -31,7 +31,7 @@ it('carries ten services beside one that cannot be applied, and says why on that
     )
 })
 
-it('says that the name of a backend cannot be resolved, and nothing else suffers', async () => {
+it('reports that the name of a backend cannot be resolved, and nothing else suffers', async () => {
   const dead = await publish('dead', 'nobody.invalid', 80)
   const failed = await untilFailed(dead)
   expect(failed.state.problem).toMatch(/nobody\.invalid/)

@@ -1,5 +1,5 @@
 import { renameSync } from 'node:fs'
-import type { HttpService } from '@postern/contract/services'
+import type { HttpService } from '@postern/contract/services/services'
 import { haproxyPids } from '@postern/testkit/haproxy'
 import { isApplied, startInstallation } from '@postern/testkit/installation'
 import { startLab } from '@postern/testkit/lab/network'
@@ -10,7 +10,7 @@ import { until } from '@postern/testkit/until'
 import { beforeAll, expect, it } from 'vitest'
 
 const ECHO_PORT = 8081
-/** From before the edge has heard of a change to well after it has applied it, in ms. */
+/** From before the edge learns of a change until well after it has applied it, in ms. */
 const KILL_AFTER = [0, 5, 12, 20, 40, 80]
 
 let services: HttpService[]
@@ -23,7 +23,7 @@ beforeAll(async () => {
   await untilAllAnswer(lab, services)
 })
 
-it('ends in the same place wherever in an apply the edge is killed', async () => {
+it('ends in the same state wherever in an apply the edge is killed', async () => {
   for (const ms of KILL_AFTER) {
     const [added] = await publishLocal(installation, `killed${ms}-`, 1, ECHO_PORT)
     await new Promise((resolve) => setTimeout(resolve, ms))
@@ -33,12 +33,12 @@ it('ends in the same place wherever in an apply the edge is killed', async () =>
     await untilAllAnswer(lab, services.slice(-1))
   }
   await untilAllAnswer(lab, services)
-  // Without a server an edge goes on with what it has kept, and the last one may have been killed before it kept it.
+  // Without a server an edge uses what it has stored, and the last one may have been killed before storing it.
   await until('the last edge to be done', () => isApplied(installation.api))
   expect(await haproxyPids(lab)).toEqual([installation.haproxyPid()])
 })
 
-it('carries traffic while the server is stopped, and with a new edge too', async () => {
+it('carries traffic while the server is stopped, even with a new edge', async () => {
   await installation.server.stop()
   await untilAllAnswer(lab, services)
   await installation.edge.stop('SIGKILL')
@@ -48,7 +48,7 @@ it('carries traffic while the server is stopped, and with a new edge too', async
   await installation.startServer()
 })
 
-it('carries traffic while the database is gone', async () => {
+it('carries traffic while the database is missing', async () => {
   await installation.server.stop()
   const { database } = installation.paths
   renameSync(database, `${database}.away`)

@@ -1,18 +1,18 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { CreatedNode } from '@postern/contract/nodes'
 import { agentOn } from '@postern/testkit/agent'
-import { getHolder } from '@postern/testkit/holder'
 import { startInstallation } from '@postern/testkit/installation'
 import { type Host, startLab } from '@postern/testkit/lab/network'
 import { startEcho } from '@postern/testkit/lab/upstreams'
+import { getHolder } from '@postern/testkit/processes/holder'
 import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { visit } from '@postern/testkit/visitor'
 import { beforeAll, describe, expect, test } from 'vitest'
 
 /**
- * A gateway for 192.168.7.0/24 and fd77::/64 whose host has fallen into hostile hands: it holds addresses of its
- * own subnets and sends from them, to reach a service that lets only that subnet in.
+ * A gateway for 192.168.7.0/24 and fd77::/64 with a compromised host: it takes addresses of its own subnets and sends
+ * from them, to reach a service that allows only that subnet.
  */
 let gateway: CreatedNode
 let edge6: string
@@ -49,7 +49,7 @@ beforeAll(async () => {
     await lab.site.must('ip', 'addr', 'add', address, 'dev', 'lo')
 })
 
-/** @returns the status of the answer; 0 when none came */
+/** @returns the status of the answer; 0 without one */
 async function ask(from: Host, source: string, url: string, host = GUARDED): Promise<number> {
   const { hostname, port, protocol } = new URL(url)
   const to = `${host}:${port || (protocol === 'https:' ? 443 : 80)}`
@@ -109,7 +109,7 @@ describe('pings:', () => {
   })
 })
 
-test('no datagram arrives, from whatever address, whole or in fragments', async () => {
+test('no datagram arrives, from any address, whole or in fragments', async () => {
   const listener = `
     require('node:dgram').createSocket('udp4').on('message', (m, from) => console.log(from.address, m.length))
       .on('listening', () => console.log('ready')).bind(53)`
@@ -118,7 +118,7 @@ test('no datagram arrives, from whatever address, whole or in fragments', async 
   await until('the listener', () => readFileSync(heard, 'utf8').includes('ready'))
   for (const source of [gateway.address, INSIDE, STRANGER, '10.64.0.99'])
     for (const size of [10, 4000]) await sendDatagram(lab.site, source, size)
-  // What is sent last and from elsewhere arrives, so the others would have.
+  // The last one, sent from elsewhere, arrives, so the others could have.
   await sendDatagram(lab.server, '10.64.0.1', 77)
   await until('the last one', () => readFileSync(heard, 'utf8').includes('10.64.0.1 77'))
   await running.stop()
@@ -135,7 +135,7 @@ async function sendDatagram(from: Host, source: string, size: number): Promise<v
 test('a network that the server comes to reach another way is the gateway’s no more: no visitor is led there', async () => {
   const shown = async () => (await visit(lab.visitor, 'https://open.example.com/')).status
   await until('the service to be open', async () => (await shown()) === 200)
-  // Somebody else has the same address behind another router, and would get what visitors send.
+  // Another machine has the same address behind another router, and would get what visitors send.
   const decoy = ['ip', 'addr', 'add', `${lab.lan.address}/32`, 'dev', 'lo'] as const
   await lab.visitor.must(...decoy)
   await startEcho(lab.visitor, `${installation.dataDir}/decoy`, 8080)
@@ -147,25 +147,25 @@ test('a network that the server comes to reach another way is the gateway’s no
 })
 
 // This ends the edge and the agent, so it comes last.
-test('an accomplice outside, who opens the connection for it, does not help', async () => {
+test('an accomplice outside who opens the connection for it does not help', async () => {
   await makeTriangle()
   expect(await ask(lab.visitor, INSIDE, `https://${lab.server.address}`)).toBe(0)
   await installation.edge.stop()
   await lab.server.must('nft', 'delete', 'table', 'inet', `postern_${installation.interface}`)
-  // Without the table it works: it is the table that keeps it out.
+  // Without the table it works, so the table is what keeps it out.
   expect(await ask(lab.visitor, INSIDE, `https://${lab.server.address}`)).toBe(200)
 })
 
 /**
  * The visitor sends the first packet of a connection straight to the edge, with a source behind the gateway; the
- * answer goes into the tunnel, and the gateway carries it and all that follows.
+ * answer goes into the tunnel, and the gateway handles it and everything that follows.
  */
 async function makeTriangle(): Promise<void> {
   const { site, visitor } = lab
   process.kill(getHolder(`${installation.dataDir}/agent-${site.name}/run/agent.pid`).pid, 'SIGKILL')
   const tunnel = /^\S+/m.exec(await site.must('ip', '-br', 'link', 'show', 'type', 'tun'))?.[0] ?? ''
   await site.must('nft', 'flush', 'ruleset')
-  // Nobody masquerades any more, and services still work.
+  // Nothing masquerades any more, and services still work.
   await lab.lan.must('ip', 'route', 'add', '10.64.0.0/16', 'via', '192.168.7.1')
   const edgeKey = (await site.must('wg', 'show', tunnel, 'peers')).trim()
   await site.must('wg', 'set', tunnel, 'peer', edgeKey, 'allowed-ips', '0.0.0.0/0')

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
-import { must } from '@postern/testkit/exec'
 import { addNamespace, connect, type Namespace } from '@postern/testkit/lab/namespace'
+import { must } from '@postern/testkit/processes/exec'
 import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -9,7 +9,7 @@ import { createLab, isReachable } from '../agent/lab.ts'
 
 /**
  * The downloaded file of a gateway for 192.168.77.0/24, brought up by wg-quick. `host` has an address in that network
- * and one in a network that the gateway does not name, and answers to the edge whoever asks.
+ * and one in a network that the gateway does not list, and answers all requests via the edge.
  */
 let host: Namespace
 let name: string
@@ -36,7 +36,7 @@ afterAll(async () => {
 
 const file = () => `${lab.directory}/${name}.conf`
 
-/** @returns its exit code; wireguard-go, which it starts, keeps its streams open. */
+/** @returns its exit code. Its streams stay open, since wireguard-go, which it starts, keeps them. */
 async function wgQuick(verb: 'up' | 'down'): Promise<number | null> {
   const command = ['env', 'WG_QUICK_USERSPACE_IMPLEMENTATION=wireguard-go', 'wg-quick', verb, file()]
   const script = `${command.join(' ')} > ${lab.directory}/quick.log 2>&1`
@@ -54,7 +54,7 @@ async function writeNodeFile(): Promise<void> {
   await lab.edge.must('wg', 'set', lab.links.edge, ...peer)
 }
 
-test('wg-quick brings it up, and the named network is reached through it', async () => {
+test('wg-quick brings it up, and the listed network is reached through it', async () => {
   await writeNodeFile()
   expect(await wgQuick('up')).toBe(0)
   await until('the way behind the gateway', () => isReachable(lab.edge, '192.168.77.10'))
@@ -65,13 +65,13 @@ test('what an agent drops, it drops: other networks, and whatever its neighbours
   for (const way of ways) expect(await way()).toBe(false)
   const rules = await lab.node.must('nft', '-s', 'list', 'ruleset')
   await lab.node.must('nft', 'flush', 'ruleset')
-  // Without the table both work: it is the table that drops.
+  // Without the table both work, so the table is what drops them.
   for (const way of ways) expect(await way()).toBe(true)
   writeFileSync(`${lab.directory}/rules.nft`, rules)
   await lab.node.must('nft', '-f', `${lab.directory}/rules.nft`)
 })
 
-test('down takes its rules with it, and up after a hard end works again', async () => {
+test('down removes its rules, and up works again after a hard end', async () => {
   expect(await wgQuick('down')).toBe(0)
   expect(await lab.node.must('nft', 'list', 'ruleset')).toBe('')
   expect(await wgQuick('up')).toBe(0)

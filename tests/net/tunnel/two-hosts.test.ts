@@ -12,12 +12,12 @@ const installation = shared(() => startInstallation(lab))
 async function bringUp(host: Host, name: string, text: string): Promise<void> {
   const file = `${installation.dataDir}/${name}.conf`
   writeFileSync(file, text, { mode: 0o600 })
-  // wireguard-go, which it starts, keeps its streams open.
+  // Its streams stay open, since wireguard-go, which it starts, keeps them.
   const up = `WG_QUICK_USERSPACE_IMPLEMENTATION=wireguard-go wg-quick up ${file} > ${file}.log 2>&1`
   await host.must('sh', '-c', up)
 }
 
-test('the node says that two hosts use it, and which', async () => {
+test('the node reports that two hosts use it, and which', async () => {
   const { api } = installation
   const node = await api.createNode({ name: 'copied', keepalive: 1 })
   const { text } = await api.call('GET', `/api/nodes/${node.id}/download`)

@@ -1,5 +1,5 @@
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { createExec } from '@postern/host/exec'
+import { createExec } from '@postern/host/processes/exec'
 import { tempDir } from '@postern/testkit/temp-dir'
 import { afterEach, expect, test } from 'vitest'
 import { readEnvironment } from '../config.ts'
@@ -46,6 +46,24 @@ test('help, version and failures; nothing but data on standard output', async ()
   expect(JSON.parse((await run(false, 'status', '--json')).out).error.code).toBe('not-root')
 })
 
+test('why takes one address, and says what is wrong with another', async () => {
+  const cases: [string[], number, RegExp][] = [
+    [[], 2, /Give an address/],
+    [['ftp://x'], 2, /ftp:\/\/x is not an address/],
+    [['https://user:secret@app.example.com/'], 2, /is not an address/],
+    [['app.example.com', 'other'], 2, /Unexpected argument 'other'/],
+    [['app.example.com', '--visitor', '10.0.0.0/8'], 2, /--visitor takes one IP address/],
+    [['app.example.com'], 12, /Run postern connect first/],
+  ]
+  for (const [args, code, words] of cases) {
+    const outcome = await run(true, 'why', ...args)
+    expect([outcome.code, outcome.out]).toEqual([code, ''])
+    expect(outcome.err).toMatch(words)
+  }
+  expect((await run(false, 'why', 'app.example.com')).code).toBe(3)
+  expect((await run(true, 'status', 'extra')).code).toBe(2)
+})
+
 test('status with nothing stored', async () => {
   const { code, out } = await run(true, 'status', '--json')
   expect(code).toBe(12)
@@ -56,8 +74,8 @@ test('a directory to which another user can write is refused', async () => {
   mkdirSync(`${directory}/run`, { recursive: true })
   for (const path of [directory, `${directory}/run`]) {
     chmodSync(path, 0o777)
-    for (const command of ['connect', 'disconnect', 'status', 'run']) {
-      const outcome = await run(true, command)
+    for (const command of ['connect', 'disconnect', 'status', 'why', 'run']) {
+      const outcome = await run(true, command, ...(command === 'why' ? ['app.example.com'] : []))
       expect(outcome.code).toBe(1)
       expect(outcome.err).toBe(`postern: ${path} must belong to this user and be writable by no other`)
     }
@@ -106,7 +124,7 @@ test('the memory of the agent, with its keys, is never dumped to the disk', () =
   expect(renderUnit(['postern'], undefined)).toContain('\nLimitCORE=0\n')
 })
 
-/** What systemd counts against a unit, from 0 (nothing) to 10; it was 9.4 without the confinement. */
+/** systemd's exposure score of a unit, from 0 (best) to 10; without the confinement it is 9.4. */
 test('the unit is as confined as it can be', async () => {
   const unit = `${directory}-postern-agent.service`
   writeFileSync(unit, renderUnit(['/usr/bin/env', 'run'], { configDir: '/etc/postern' }))

@@ -5,8 +5,9 @@ import { connect } from './connect.ts'
 import { disconnect } from './disconnect.ts'
 import { run } from './run.ts'
 import { status } from './status.ts'
+import { why } from './why.ts'
 
-const COMMANDS: Readonly<Record<string, Command>> = { connect, disconnect, status, run }
+const COMMANDS: Readonly<Record<string, Command>> = { connect, disconnect, status, why, run }
 
 /** Runs one command line (without program and file). @returns the exit code. */
 export async function runCli(context: Context, args: readonly string[]): Promise<number> {

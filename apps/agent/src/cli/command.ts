@@ -1,13 +1,13 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { messageOf } from '@postern/host/errors'
-import type { Exec } from '@postern/host/exec'
+import type { Exec } from '@postern/host/processes/exec'
 import { type AgentPaths, agentPaths, type Environment } from '../config.ts'
 import { AgentError, type Outcome } from '../errors.ts'
 import { isOursAlone } from '../files.ts'
 import type { Io } from '../io.ts'
 
-/** Everything a command may touch of the world around it, built once in main.ts. */
+/** Everything outside that a command may use, built once in main.ts. */
 export interface Context {
   io: Io
   environment: Environment
@@ -15,7 +15,7 @@ export interface Context {
   version: string
   /** How to start this program again: Node with its options, and the file. */
   self: { program: string; args: readonly string[] }
-  /** May change the machine's network settings: root, in a container whoever has NET_ADMIN. */
+  /** May change the machine's network settings: root, or in a container a user with NET_ADMIN. */
   isPrivileged: boolean
   now(): number
   /** From 0 up to, not including, 1. */
@@ -24,10 +24,10 @@ export interface Context {
   signal: AbortSignal
 }
 
-/** The options as typed: `--name value` or `--name=value`, and flags. */
+/** The options as typed: `--name value` or `--name=value`, or flags. */
 export type Values = Readonly<Record<string, string | boolean | undefined>>
 
-/** What every command gets besides its own options. */
+/** The input of every command besides its own options. */
 export interface Call {
   context: Context
   paths: AgentPaths
@@ -38,8 +38,10 @@ export interface Call {
 export interface CommandDefinition<O> {
   summary: string
   help: string
-  /** `bare` is the value of an option that stands alone. */
+  /** `bare` is the value of an option without one. */
   options: Record<string, { type: 'string' | 'boolean'; bare?: string }>
+  /** What stands on the command line without a name; `parse` finds it under this one. */
+  argument?: string
   /** @throws AgentError `usage`. */
   parse(values: Values, context: Context): O
   run(call: Call, options: O): Promise<Outcome>
@@ -54,12 +56,12 @@ export interface Command {
 const COMMON = { json: { type: 'boolean' }, 'config-dir': { type: 'string' } } as const
 
 export function defineCommand<O>(definition: CommandDefinition<O>): Command {
-  const { summary, help, options } = definition
+  const { summary, help, options, argument } = definition
   return {
     summary,
     help,
     async execute(context, args) {
-      const values = parseValues(args, { ...options, ...COMMON })
+      const values = parseValues(args, { ...options, ...COMMON }, argument)
       const directory = findText(values, 'config-dir') ?? context.environment.configDir
       const paths = agentPaths(resolve(directory))
       return await definition.run(
@@ -70,10 +72,19 @@ export function defineCommand<O>(definition: CommandDefinition<O>): Command {
   }
 }
 
-function parseValues(args: readonly string[], options: CommandDefinition<unknown>['options']): Values {
+function parseValues(
+  args: readonly string[],
+  options: CommandDefinition<unknown>['options'],
+  argument: string | undefined,
+): Values {
   try {
+    const allowPositionals = argument !== undefined
+    const found = parseArgs({ args: fillBare(args, options), options, strict: true, allowPositionals })
+    const [first, second] = found.positionals
+    if (second !== undefined) throw new TypeError(`Unexpected argument '${second}'`)
     // Each option is a single text or flag, which is all that Values allows.
-    return parseArgs({ args: fillBare(args, options), options, strict: true }).values as Values
+    const values = found.values as Values
+    return argument === undefined || first === undefined ? values : { ...values, [argument]: first }
   } catch (error) {
     throw new AgentError('usage', messageOf(error))
   }
@@ -94,7 +105,7 @@ export function findText(values: Values, name: string): string | undefined {
 }
 
 /**
- * The agent obeys what it reads in its directories, and writes secrets there.
+ * The agent trusts the files in its directories, and writes secrets there.
  * @throws AgentError when the caller may not administer, or when anyone else could put files there.
  */
 export async function requirePrivilege({ context, paths }: Call): Promise<void> {

@@ -1,16 +1,16 @@
 import { type AgentPaths, DEFAULT_CONFIG_DIR } from '../config.ts'
 
 /**
- * What keeps the agent in its unit. It is root on a host of somebody else and reads what a server, Docker and
- * strangers' DNS say: it gets the rights for the network, its own directories and the kernel's network settings. What
- * it starts, like wireguard-go, inherits this.
+ * The confinement of the agent's unit. It is root on somebody else's host and reads input from a server, Docker and
+ * strangers' DNS, so it gets only the rights for the network, its own directories and the kernel's network settings.
+ * Programs that it starts, like wireguard-go, inherit this.
  */
 export function renderConfinement({ configDir }: Pick<AgentPaths, 'configDir'>): string[] {
   const own = configDir === DEFAULT_CONFIG_DIR ? 'postern-agent wireguard' : 'wireguard'
   return [
     'CapabilityBoundingSet=CAP_NET_ADMIN CAP_NET_BIND_SERVICE',
     'ProtectSystem=strict',
-    // Not hidden: Node, a list of services or the socket of a Docker without root may be there.
+    // Not hidden, because Node, a list of services or the socket of a rootless Docker may be there.
     'ProtectHome=read-only',
     `RuntimeDirectory=${own}`,
     'RuntimeDirectoryMode=0700',

@@ -28,9 +28,9 @@ test('fingerprints as people paste them', () => {
   expect(() => parseFingerprint(`sha1:${'0a'.repeat(32)}`)).toThrow(AgentError)
 })
 
-test('the token comes through standard input, as the console shows it', async () => {
+test("the token can come through standard input, as in the console's command", async () => {
   const io = { readInput: async () => 'ptn_x\n' }
-  // Only the environment and the input are looked at.
+  // Only the environment and the input are read.
   const context = { environment: {}, io } as unknown as Context
   const { token } = parseConnectOptions({ token: '-' }, context)
   expect(token).toEqual({ kind: 'input' })
@@ -38,7 +38,7 @@ test('the token comes through standard input, as the console shows it', async ()
 })
 
 test('a token is one word, so it cannot start another header', () => {
-  // Only the environment is looked at.
+  // Only the environment is read.
   const context = { environment: {} } as Context
   const parse = (token: string) => parseConnectOptions({ token }, context).token
   expect(parse(' ptn_x\n')).toEqual({ kind: 'text', text: 'ptn_x' })
@@ -46,9 +46,9 @@ test('a token is one word, so it cannot start another header', () => {
     expect(() => parse(bad), bad).toThrow('That is not a token')
 })
 
-test('the environment stands for what the command line does not say', () => {
+test('the environment supplies what the command line does not', () => {
   const parse = (values: Record<string, string>, variables: Record<string, string>) =>
-    // Only the environment is looked at.
+    // Only the environment is read.
     parseConnectOptions(values, { environment: readEnvironment(variables) } as Context)
   const fingerprint = `sha256:${'0a'.repeat(32)}`
   const named = { POSTERN_URL: 'edge.example', POSTERN_TOKEN: 'ptn_x', POSTERN_FINGERPRINT: fingerprint }

@@ -12,12 +12,12 @@ const DEFAULT_INTERFACE = 'postern-node'
 const MAX_TOKEN = 4096
 const NOTHING = 'none'
 
-/** What the server may make of this node; what is not asked for stays as it is stored. */
+/** What this node allows its server; options that are not given stay as stored. */
 export interface AskedPolicy {
   gateway: string[] | undefined
   allTraffic: boolean
   dns: boolean
-  /** None of it, but what stands beside it. */
+  /** Resets the stored policy to the other options of this command line. */
   isPlain: boolean
 }
 
@@ -28,7 +28,7 @@ export interface ConnectOptions {
   fingerprint: string | undefined
   caFile: string | undefined
   interface: string | undefined
-  /** What else publishes this node's services; `none` takes a stored one away. */
+  /** What else publishes this node's services; `none` removes a stored one. */
   docker: string | undefined
   publishFile: string | undefined
   policy: AskedPolicy
@@ -53,7 +53,7 @@ export function parseConnectOptions(values: Values, { environment }: Context): C
   }
 }
 
-/** The server's origin. Without TLS others could read the token on the way, so plain http is for this machine only. */
+/** The server's origin. Without TLS others could read the token on the way, so plain http is only for this machine. */
 export function parseServerUrl(text: string): URL {
   let url: URL
   try {
@@ -69,7 +69,7 @@ export function parseServerUrl(text: string): URL {
   return new URL(url.origin)
 }
 
-/** What is on the command line counts before the environment. */
+/** The command line takes precedence over the environment. */
 function parseTokenSource(values: Values, environment: Environment): ConnectOptions['token'] {
   const asked = { token: findText(values, 'token'), path: findText(values, 'token-file') }
   if (asked.token && asked.path) throw new AgentError('usage', 'Use either --token or --token-file')
@@ -127,7 +127,7 @@ function listOwnNetworks(): string[] {
   return Object.values(networkInterfaces()).flatMap((list) => (list ?? []).flatMap(({ cidr }) => cidr ?? []))
 }
 
-/** @param asked on the command line; the word `none` forgets what is stored */
+/** @param asked from the command line; the word `none` removes the stored value */
 export function chooseSource(asked: string | undefined, stored: string | undefined): string | undefined {
   return asked === NOTHING ? undefined : (asked ?? stored)
 }

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { AgentConfig } from '@postern/contract/agent'
+import type { AgentConfig } from '@postern/contract/agent/agent'
 import { findText } from '@postern/host/files'
 import { findHolder } from '@postern/host/lock'
 import { isAnswering, probePorts } from '../daemon/health.ts'
@@ -51,7 +51,7 @@ options to change them; with the same options nothing changes. Without --url and
   --all-traffic       let the server take all traffic of this node (or
                       POSTERN_ALL_TRAFFIC=true)
   --dns               let the server set this node's name servers (or POSTERN_DNS=true)
-  --plain             take back what these three let it do before
+  --plain             take back what these three allowed before
   --wait SECONDS      how long to wait for traffic (default 30)
   --no-service        run as a plain process even where systemd runs
   --json              print one JSON object instead of text
@@ -82,7 +82,7 @@ options to change them; with the same options nothing changes. Without --url and
     const stored = await findCredentials(paths)
     const asked = await settleCredentials(context, options, stored)
     await requireOwnInterface(call, asked.interface)
-    const config = await register(asked)
+    const config = await register(context.exec, asked, stored)
     const credentials = withTunnel(asked, config)
     say('Connecting node...')
     if (!(await isRunningWith(call, credentials, stored)))
@@ -133,9 +133,9 @@ async function moveOver(
 }
 
 const START_WITHIN = 10_000
-const LOOK_EVERY = 100
+const CHECK_INTERVAL = 100
 
-/** Failures that waiting does not fix. */
+/** Failures that do not go away by waiting. */
 const FINAL: readonly string[] = [
   'token-refused',
   'node-disabled',
@@ -146,16 +146,16 @@ const FINAL: readonly string[] = [
 /** Waits up to `patience` ms for traffic through the tunnel. @throws AgentError that says why there is none. */
 async function waitForTunnel({ context, paths }: Call, server: URL, patience: number): Promise<DaemonStatus> {
   const began = context.now()
-  for (let looks = 0; looks < patience / LOOK_EVERY; looks++) {
+  for (let looks = 0; looks < patience / CHECK_INTERVAL; looks++) {
     const status = await findDaemonStatus(paths)
-    // The agent checks only every few seconds, so what it said may be out of date.
+    // The agent checks only every few seconds, so its last state may be out of date.
     const target = status?.state === 'online' ? status.edgeAddress : null
     if (status && target && (await isAnswering(target, probePorts(server), 2000))) return status
     if (status && FINAL.includes(status.outcome)) throw failureOf(status)
     const waited = context.now() - began
     if (waited > patience) break
     if (waited > START_WITHIN && findHolder(paths.pid) === undefined) break
-    await pause(LOOK_EVERY)
+    await pause(CHECK_INTERVAL)
   }
   const status = await findDaemonStatus(paths)
   if (status && findHolder(paths.pid) !== undefined) throw failureOf(status)

@@ -1,16 +1,21 @@
 import { randomBytes } from 'node:crypto'
-import type { AgentConfig } from '@postern/contract/agent'
+import type { AgentConfig } from '@postern/contract/agent/agent'
+import type { Exec } from '@postern/host/processes/exec'
 import { createWireGuardKeys } from '@postern/host/wireguard-keys'
+import { contains, findCidrs, parseCidr } from '@postern/net/cidr'
+import { isForPrivateUse } from '@postern/net/special'
 import { createServerClient } from '../daemon/server-client.ts'
 import { createTrust, fetchAuthority, findVouched, readAuthority } from '../daemon/trust.ts'
+import { listAllNameServers } from '../dns/resolver.ts'
 import { AgentError } from '../errors.ts'
 import { PLAIN, type Policy, tunnelOf } from '../policy.ts'
 import type { Credentials } from '../store.ts'
-import { parseWanted } from '../wanted.ts'
+import { findForeignRoute } from '../tunnel/routes.ts'
+import { parseFirstWanted, type Wanted } from '../wanted.ts'
 import type { Context } from './command.ts'
 import { type ConnectOptions, chooseInterface, chooseSource, readToken } from './connect-options.ts'
 
-/** The server, the token, whom to trust, and the key, which stays while server and token are the same. */
+/** The server, the token, the roots to trust, and the key, which stays while server and token are the same. */
 export async function settleCredentials(
   context: Context,
   options: ConnectOptions,
@@ -29,7 +34,7 @@ export async function settleCredentials(
     interface: chooseInterface(options.interface, stored?.interface),
     privateKey,
     publicKey,
-    // In the order in which they are stored: both are compared as text.
+    // In the stored order, because both are compared as text.
     docker: chooseSource(options.docker, stored?.docker),
     publishFile: chooseSource(options.publishFile, stored?.publishFile),
     policy: settlePolicy(options.policy, isSameServer ? stored.policy : undefined),
@@ -46,7 +51,7 @@ function settlePolicy(asked: ConnectOptions['policy'], stored: Policy = PLAIN): 
   }
 }
 
-/** With the tunnel's networks as they are now, which a server cannot change later. */
+/** With the tunnel's present networks, which a server cannot change later. */
 export function withTunnel(credentials: Credentials, config: AgentConfig): Credentials {
   return { ...credentials, policy: { ...(credentials.policy ?? PLAIN), tunnel: tunnelOf(config) } }
 }
@@ -56,16 +61,43 @@ async function settleAuthority(
   { fingerprint, caFile }: ConnectOptions,
   stored: string | null,
 ): Promise<string | null> {
-  // What is stored may hold the server's next root as well, and needs no connection.
+  // The stored roots may include the server's next one, and need no connection.
   if (fingerprint) return findVouched(stored, fingerprint) ?? (await fetchAuthority(url, fingerprint))
   return caFile ? await readAuthority(caFile) : stored
 }
 
 /** Registers our key with the server. Checks the whole answer before anything on this machine changes. */
-export async function register({ url, token, ca, publicKey }: Credentials): Promise<AgentConfig> {
+export async function register(
+  exec: Exec,
+  { url, token, ca, publicKey, interface: device, policy }: Credentials,
+  stored: Credentials | undefined,
+): Promise<AgentConfig> {
   const client = createServerClient({ url: new URL(url), token, trust: createTrust(ca) })
   const held = await client.getConfig()
   const config = held.publicKey === publicKey ? held : await client.registerKey(publicKey)
-  parseWanted(config)
+  const wanted = parseFirstWanted(config)
+  // Those that the server may set can be in the tunnel, and this machine has them already when it connects again.
+  const servers = (await listAllNameServers()).filter((each) => !policy?.dns || !wanted.dns.includes(each))
+  await refuseForeignTunnel(exec, wanted, [device, stored?.interface ?? device], servers)
   return config
+}
+
+/**
+ * The traffic for the tunnel's networks goes to the server, so no other route of this machine may be in them, nor a name
+ * server behind its router: the server would answer in its place.
+ */
+async function refuseForeignTunnel(
+  exec: Exec,
+  { addresses }: Wanted,
+  devices: readonly string[],
+  servers: readonly string[],
+): Promise<void> {
+  for (const network of tunnelOf({ addresses })) {
+    const device = await findForeignRoute(exec, network, devices)
+    const server = servers.find((text) => findCidrs([text]).some((one) => contains(parseCidr(network), one)))
+    if (isForPrivateUse(parseCidr(network)) && device === undefined && server === undefined) continue
+    const taken = server && `has this machine's name server ${server} in it`
+    const why = device ? `this machine reaches by ${device}` : (taken ?? 'is not for private use')
+    throw new AgentError('server-answer', `The server wants ${network} for its tunnel, which ${why}`)
+  }
 }

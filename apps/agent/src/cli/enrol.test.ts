@@ -1,7 +1,7 @@
 import { statSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
-import { createExec } from '@postern/host/exec'
-import { type FakeAgentServer, serveAgents } from '@postern/testkit/fake-agent-server'
+import { createExec } from '@postern/host/processes/exec'
+import { type FakeAgentServer, serveAgents } from '@postern/testkit/fakes/fake-agent-server'
 import { findFreePort } from '@postern/testkit/port'
 import { tempDir } from '@postern/testkit/temp-dir'
 import { until } from '@postern/testkit/until'
@@ -57,7 +57,7 @@ function run(variables: Record<string, string>) {
 
 const url = () => ({ POSTERN_URL: `http://127.0.0.1:${port}` })
 
-test('what the environment names is registered once, and stored for this user alone', async () => {
+test("the environment's server is registered once, and stored for this user alone", async () => {
   await listen()
   const first = await run({ ...url(), POSTERN_TOKEN: TOKEN })
   expect(first).toMatchObject({ url: url().POSTERN_URL, token: TOKEN, publicKey: fake.publicKey })
@@ -67,7 +67,7 @@ test('what the environment names is registered once, and stored for this user al
   expect(calls).toHaveLength(2)
 })
 
-test('a second start needs no server, and another token means another key', async () => {
+test('a second start needs no server, and a new token means a new key', async () => {
   await listen()
   const first = await run({ ...url(), POSTERN_TOKEN: TOKEN })
   await new Promise((resolve) => server.close(resolve))
@@ -85,7 +85,7 @@ test('the token may be in a file', async () => {
   expect(await run({ ...url(), POSTERN_TOKEN_FILE: `${directory}/token` })).toMatchObject({ token: TOKEN })
 })
 
-test('while the server is away it says so, tries again, and succeeds when the server is there', async () => {
+test('while the server is down it says so, tries again, and succeeds when the server is up', async () => {
   const running = run({ ...url(), POSTERN_TOKEN: TOKEN })
   const status = await until('the status', () => findDaemonStatus(paths()))
   expect(status).toMatchObject({ state: 'failed', outcome: 'server-unreachable', serverReachable: false })
@@ -105,7 +105,7 @@ test('a rejected token is no reason to end: the status says it until the program
   expect(logged.join()).not.toContain('ptn_wrong')
 })
 
-test('what waiting does not mend ends the program with the reason', async () => {
+test('a failure that does not go away by waiting ends the program with the reason', async () => {
   await expect(run({})).rejects.toThrow('set POSTERN_URL and POSTERN_TOKEN')
   await expect(run(url())).rejects.toThrow('A token is required')
   await expect(run({ POSTERN_URL: 'http://postern.example.com', POSTERN_TOKEN: TOKEN })).rejects.toThrow(

@@ -19,8 +19,8 @@ const REFUSED = { first: 60_000, most: 600_000 }
 const FAILED = { first: 1000, most: 60_000 }
 
 /**
- * The credentials to run with: those that are stored, or with POSTERN_URL, as in a container, those that the
- * environment names. They are registered once, and until the server answers it tries again.
+ * The credentials to run with: the stored ones or, with POSTERN_URL, as in a container, those in the environment.
+ * They are registered once; it tries until the server answers.
  * @returns undefined when it was stopped meanwhile
  */
 export async function enrol({ context, paths }: Call, log: Log): Promise<Credentials | undefined> {
@@ -32,7 +32,7 @@ export async function enrol({ context, paths }: Call, log: Log): Promise<Credent
     try {
       return await settle({ context, paths })
     } catch (error) {
-      // Nothing that waiting mends.
+      // This does not go away by waiting.
       if (!(error instanceof AgentError) || error.code === 'usage' || error.code === 'not-connected')
         throw error
       if (error.message !== lastProblem) log(`cannot connect: ${error.message}`)
@@ -56,9 +56,9 @@ async function settle({ context, paths }: Pick<Call, 'context' | 'paths'>): Prom
   if (!options.url && stored) return stored
   const asked = await settleCredentials(context, options, stored)
   if (JSON.stringify(asked) === JSON.stringify(stored)) return asked
-  const config = await register(asked)
+  const config = await register(context.exec, asked, stored)
   const credentials = withTunnel(asked, config)
-  // Last: with it the node counts as registered.
+  // Last, because with it the node counts as registered.
   await writeLastGood(paths, config)
   await writeCredentials(paths, credentials)
   return credentials

@@ -1,5 +1,5 @@
 import { mkdir, rm } from 'node:fs/promises'
-import type { AgentConfig } from '@postern/contract/agent'
+import type { AgentConfig } from '@postern/contract/agent/agent'
 import { releaseLock, takeLock } from '@postern/host/lock'
 import { endUserspaceTunnel, MOST_UNANSWERED, watchUserspaceTunnel } from '@postern/host/userspace-tunnel'
 import type { AgentPaths, Environment } from '../config.ts'
@@ -16,7 +16,7 @@ import { createTrust } from '../daemon/trust.ts'
 import { findEngineAddress } from '../discovery/engine.ts'
 import { createSources, type SourceSettings } from '../discovery/sources.ts'
 import { createDnsService } from '../dns/forwarder.ts'
-import { listNameServers } from '../dns/resolver.ts'
+import { listAllNameServers, listNameServers } from '../dns/resolver.ts'
 import { AgentError } from '../errors.ts'
 import { createLog, type Log } from '../io.ts'
 import { applyPolicy, PLAIN } from '../policy.ts'
@@ -44,8 +44,7 @@ export const run = defineCommand({
 Keeps the tunnel as the server wants it until SIGTERM or SIGINT, and prints what
 changes to standard output. The tunnel itself stays up: only 'postern disconnect'
 takes it down. Run 'postern connect' first: it stores what this command needs.
-In a container, POSTERN_URL and POSTERN_TOKEN (or POSTERN_TOKEN_FILE) stand for
-that, and POSTERN_FINGERPRINT or POSTERN_CA_FILE; POSTERN_GATEWAY,
+In a container, POSTERN_URL and POSTERN_TOKEN (or POSTERN_TOKEN_FILE) replace that, and POSTERN_FINGERPRINT or POSTERN_CA_FILE; POSTERN_GATEWAY,
 POSTERN_ALL_TRAFFIC and POSTERN_DNS say what the server may make of the node.`,
   options: {},
   parse: () => undefined,
@@ -57,7 +56,7 @@ POSTERN_ALL_TRAFFIC and POSTERN_DNS say what the server may make of the node.`,
     if (takeLock(paths.pid))
       throw new AgentError('failed', `Another agent is already running with ${paths.configDir}`)
     try {
-      // What an agent before this one said holds no longer.
+      // A previous agent's state is no longer valid.
       await rm(paths.status, { force: true })
       const credentials = await enrol(call, log)
       if (credentials) await runDaemon(context, paths, credentials, log)
@@ -83,7 +82,7 @@ async function runDaemon(
   })
   const client = createServerClient(access)
   const { publicKey } = credentials
-  // The policy of an agent that had none comes from what it was until now: from here on it holds.
+  // An agent without a policy gets one from its present configuration, which applies from now on.
   await writeCredentials(paths, credentials)
   const lastGood = await findLastGood(paths)
   const save = createSaver(paths, lastGood, () => sources.sendAgain())
@@ -118,7 +117,7 @@ async function runDaemon(
   const socket = openServerSocket(access, { onOpen, onHint, random })
   const onMoved = () => {
     daemon.moved()
-    // What was open at the old address is dead.
+    // Connections from the old address are dead.
     socket.restart()
   }
   const tunnel = credentials.interface
@@ -139,7 +138,7 @@ async function runDaemon(
 
 const NO_PORTS = { tcp: [], udp: [] }
 
-/** Starts a wireguard-go that hangs anew. */
+/** Restarts a wireguard-go that hangs. */
 function createHangWatch(tunnel: string, onMoved: () => void, log: Log) {
   const onLook = async (unanswered: number) => {
     if (unanswered < MOST_UNANSWERED) return
@@ -150,7 +149,7 @@ function createHangWatch(tunnel: string, onMoved: () => void, log: Log) {
   return { run: (signal: AbortSignal) => watchUserspaceTunnel(tunnel, onLook, signal) }
 }
 
-/** Until the signal, or until one of them fails: then the others end too. */
+/** Runs all until the signal, or until one of them fails: then the others end too. */
 async function runTogether(
   parts: readonly { run(signal: AbortSignal): Promise<void> }[],
   stop: AbortSignal,
@@ -165,8 +164,8 @@ async function runTogether(
 }
 
 /**
- * Stores what the server wants of the node. It takes away what was published together with the right, and does not
- * bring it back by itself: then `publishAgain` does.
+ * Stores the server's configuration. When it takes the right to publish away it removes the services, and does not
+ * restore them by itself: `publishAgain` does.
  */
 function createSaver(paths: AgentPaths, lastGood: AgentConfig | undefined, publishAgain: () => void) {
   let mayPublish = lastGood?.mayPublish
@@ -177,7 +176,7 @@ function createSaver(paths: AgentPaths, lastGood: AgentConfig | undefined, publi
   }
 }
 
-/** What the daemon changes and observes of this machine. */
+/** The parts of this machine that the daemon changes and observes. */
 function createMachine({ exec, random }: Context, paths: AgentPaths, credentials: Credentials) {
   const ports = probePorts(new URL(credentials.url))
   return {
@@ -187,12 +186,12 @@ function createMachine({ exec, random }: Context, paths: AgentPaths, credentials
     observePeer: async () => (await findTunnelState(exec, credentials.interface))?.peer,
     isAnswering: (address: string) => isAnswering(address, ports, PROBE_PATIENCE),
     listAddresses,
-    listNameServers,
+    listNameServers: listAllNameServers,
     writeStatus: (status: DaemonStatus) => writeDaemonStatus(paths, status),
   }
 }
 
-/** What the environment says counts before what connecting stored. */
+/** The environment takes precedence over what connecting stored. */
 function readSources({ docker, publishFile }: Environment, stored: Credentials): SourceSettings {
   const address = chooseSource(docker, stored.docker)
   return {

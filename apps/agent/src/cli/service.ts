@@ -64,7 +64,7 @@ async function startUnit(context: Context, paths: AgentPaths, name: string): Pro
   await systemctl(context, 'enable', unit)
   const { code } = await context.exec.run('systemctl', ['restart', unit], { timeoutMs: 30_000 })
   if (code === 0) return
-  // Some containers let systemd confine nothing. There a node without the confinement is better than none.
+  // In some containers systemd cannot confine anything. There a node without confinement is better than none.
   await writeUnit(context, unit, renderUnit(command, undefined))
   await systemctl(context, 'restart', unit)
 }

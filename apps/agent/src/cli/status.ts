@@ -51,7 +51,7 @@ export interface StatusReport {
   version: string
 }
 
-/** What the daemon said last, corrected by what the tunnel shows now. */
+/** The daemon's last state, corrected by what the tunnel shows now. */
 async function observeStatus({ context, paths }: Call, isProbing: boolean): Promise<StatusReport> {
   const credentials = await findCredentials(paths)
   const reported = await findDaemonStatus(paths)

@@ -1,4 +1,4 @@
-import { NOTHING_BEYOND } from '@postern/contract/agent-report'
+import { NOTHING_BEYOND } from '@postern/contract/agent/agent-report'
 import { expect, test } from 'vitest'
 import { AgentError, type Failure } from '../errors.ts'
 import { config } from '../wanted.fixture.ts'
@@ -38,7 +38,7 @@ function lab(publicKey = KEY) {
   return { world, reader }
 }
 
-test('asks at once, then every five minutes, and on a hint', async () => {
+test('asks at once, then every five minutes and on a hint', async () => {
   const { world, reader } = lab()
   expect(await reader.readWhenDue()).toBe(true)
   expect(await reader.readWhenDue()).toBe(false)
@@ -62,7 +62,7 @@ test('the same answer is the same object, so that nothing is applied twice', asy
   expect(world.saves).toBe(2)
 })
 
-test('pauses double up to a minute while the server is away, and what was held stays', async () => {
+test('pauses double up to a minute while the server is down, and the held configuration stays', async () => {
   const { world, reader } = lab()
   await reader.readWhenDue()
   world.failure = 'server-unreachable'
@@ -81,7 +81,7 @@ test('pauses double up to a minute while the server is away, and what was held s
   })
 })
 
-test('a rejected token is reported, asked about rarely, and forgotten once it works again', async () => {
+test('a rejected token is reported, retried rarely, and forgotten once it works again', async () => {
   const { world, reader } = lab()
   world.failure = 'token-refused'
   await reader.readWhenDue()
@@ -97,7 +97,7 @@ test('a rejected token is reported, asked about rarely, and forgotten once it wo
   expect(reader.held).toMatchObject({ refused: null, problem: null, outcome: 'ok' })
 })
 
-test('a server that lost the key gets it again; the key of another machine is not fought over', async () => {
+test("a server that lost the key gets it again; another machine's key is not replaced", async () => {
   const { world, reader } = lab()
   world.answer = { ...config, publicKey: null }
   await reader.readWhenDue()

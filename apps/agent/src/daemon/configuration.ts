@@ -1,5 +1,5 @@
-import type { AgentConfig } from '@postern/contract/agent'
-import { type Beyond, NOTHING_BEYOND } from '@postern/contract/agent-report'
+import type { AgentConfig } from '@postern/contract/agent/agent'
+import { type Beyond, NOTHING_BEYOND } from '@postern/contract/agent/agent-report'
 import { createBackoff } from '@postern/host/backoff'
 import { messageOf } from '@postern/host/errors'
 import { AgentError, type Outcome } from '../errors.ts'
@@ -17,16 +17,19 @@ export interface ConfigurationOptions {
   lastGood: AgentConfig | undefined
   now(): number
   random(): number
-  /** Checks a configuration, and takes what the node's policy allows. @throws AgentError */
+  /**
+   * Checks a configuration, and keeps what the node's policy allows.
+   * @throws AgentError
+   */
   read(config: AgentConfig): Judged
   /** Stores a usable configuration. */
   save(config: AgentConfig): Promise<void>
 }
 
-/** What the server wants of this node, and how the last request went. */
+/** The server's configuration of this node, and the result of the last request. */
 export interface Configuration {
   wanted: Wanted | undefined
-  /** What the server wants beyond the node's policy, in words. */
+  /** What the server asks for beyond the node's policy, in words. */
   beyond: string[]
   leftOut: Beyond
   /** In words, when the server rejects the token. */
@@ -76,7 +79,7 @@ export function createConfigurationReader(options: ConfigurationOptions) {
     held.outcome = code
     held.problem = messageOf(error)
     held.serverReachable = code !== 'server-unreachable' && code !== 'certificate'
-    // An unreachable server revokes nothing: what it said last still holds.
+    // An unreachable server revokes nothing: its last configuration stays valid.
     if (code === 'token-refused') held.refused = held.problem
     dueAt = now() + (held.refused ? refused : failed).next()
   }
@@ -87,7 +90,10 @@ export function createConfigurationReader(options: ConfigurationOptions) {
       dueAt = 0
     },
     dueIn: () => Math.max(0, dueAt - now()),
-    /** Asks when it is time. @returns whether it asked. */
+    /**
+     * Asks when it is time.
+     * @returns whether it asked
+     */
     async readWhenDue(): Promise<boolean> {
       if (dueAt > now()) return false
       await read().then(succeed, fail)

@@ -1,4 +1,4 @@
-import type { AgentReport } from '@postern/contract/agent-report'
+import type { AgentReport } from '@postern/contract/agent/agent-report'
 import { createBackoff } from '@postern/host/backoff'
 import { messageOf } from '@postern/host/errors'
 import { createBell } from '@postern/host/tasks'
@@ -28,7 +28,7 @@ export interface DaemonOptions {
   listNameServers(): Promise<string[]>
   /** After sleep, connections that look alive are dead. */
   restartSocket(): void
-  /** What runs beside the tunnel and publishes services. */
+  /** The part that publishes services. */
   sources: Pick<Sources, 'services' | 'problems'>
   writeStatus(status: DaemonStatus): Promise<void>
   /** Tells the server what this agent sees. */
@@ -41,7 +41,7 @@ export interface DaemonOptions {
 const ONLINE_PAUSE = 20_000
 const BROKEN_PAUSE = 5000
 const RECENT_PAUSE = 500
-/** Between missed answers, until it is sure. */
+/** The pause after a missed answer, until it is certain. */
 const UNSURE_PAUSE = 1000
 /** How long after a change to check often, because a person may be waiting. */
 const RECENTLY = 30_000
@@ -58,7 +58,7 @@ function failureOf(error: unknown): View {
   return { state: 'failed', outcome, problem: messageOf(error) }
 }
 
-/** Applies what is wanted, and checks that traffic passes. */
+/** Applies the wanted configuration, and checks that traffic passes. */
 function createReconciler(options: DaemonOptions) {
   const { configuration, tunnel, endpoint, dns, now, log } = options
   const { held } = configuration
@@ -81,7 +81,10 @@ function createReconciler(options: DaemonOptions) {
     misses = 0
   }
 
-  /** What the tunnel itself needs. While it is broken also the name servers, or it would never find a moved server. */
+  /**
+   * Hosts that the tunnel itself needs. While it is broken also the name servers, or it would never find a moved
+   * server.
+   */
   async function listOutside(): Promise<string[]> {
     const { hostname } = options.server
     const host = hostname.replace(/^\[|\]$/g, '')
@@ -141,12 +144,12 @@ function createReconciler(options: DaemonOptions) {
     look(): void {
       applied = { ...applied, at: 0 }
     },
-    /** The same, with the peer as new. */
+    /** The same, with the peer treated as new. */
     renew(): void {
       tunnel.renew()
       applied = { ...applied, at: 0 }
     },
-    /** What could not be done although the tunnel is up, in words. */
+    /** What does not work although the tunnel is up, in words. */
     notes: () => notes,
     pauseLength(state: AgentState): number {
       if (state === 'online') return ONLINE_PAUSE
@@ -156,7 +159,10 @@ function createReconciler(options: DaemonOptions) {
   }
 }
 
-/** Keeps what `postern status` shows, and logs what a person should read. @param notes of the tunnel */
+/**
+ * Stores what `postern status` shows, and logs what a person should read.
+ * @param notes of the tunnel
+ */
 function createReporter(options: DaemonOptions, notes: () => readonly string[]) {
   const { held } = options.configuration
   let status: DaemonStatus | undefined
@@ -186,7 +192,7 @@ function createReporter(options: DaemonOptions, notes: () => readonly string[]) 
   }
 }
 
-/** One loop: read the configuration, apply it, check that traffic passes, wait. Nothing runs beside it. */
+/** One loop: read the configuration, apply it, check that traffic passes, wait. Nothing runs in parallel. */
 export function createDaemon(options: DaemonOptions) {
   const { configuration, dns, now, log } = options
   const reconciler = createReconciler(options)
@@ -202,24 +208,24 @@ export function createDaemon(options: DaemonOptions) {
   }
 
   return {
-    /** There is something new to say in the status. */
+    /** The status has news. */
     wake: bell.ring,
-    /** This machine is in another network: a packet through the tunnel tells the server where. */
+    /** This machine has moved to another network: a packet through the tunnel shows the server the new address. */
     moved() {
       due = 'renew'
       bell.ring()
     },
-    /** Other programs listen at published ports. */
+    /** Other programs now listen on published ports. */
     listening() {
       due ??= 'look'
       bell.ring()
     },
-    /** The server says that something changed. */
+    /** The server has sent a hint. */
     hint() {
       configuration.hint()
       bell.ring()
     },
-    /** Runs until the signal. The tunnel stays up, because traffic outlives this program. */
+    /** Runs until the signal. The tunnel stays up, so that traffic outlives this program. */
     async run(signal: AbortSignal): Promise<void> {
       while (!signal.aborted) {
         if (due) reconciler[due]()

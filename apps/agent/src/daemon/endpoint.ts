@@ -7,7 +7,7 @@ import { networkReason } from './http.ts'
 const PATIENCE = 10_000
 const MOST = 16
 
-/** The address of the server's end, chosen among those that its name has. */
+/** The address of the server's end, chosen among the addresses of its name. */
 export function createEndpoint(listAddresses: (host: string) => Promise<string[]>) {
   let name = ''
   let known: string[] = []
@@ -26,7 +26,7 @@ export function createEndpoint(listAddresses: (host: string) => Promise<string[]
         name = host
         return undefined
       } catch (error) {
-        // The last address is better than none, but only for the same name.
+        // The last address is better than none, if the name is the same.
         if (isNew) chosen = undefined
         if (isNew) known = []
         return networkReason(host, error) || messageOf(error)

@@ -10,7 +10,7 @@ export interface Health {
   problem: string | null
 }
 
-/** Judged by what the tunnel shows: a fresh handshake, and an answer from the edge. */
+/** The state by what the tunnel shows: a fresh handshake, and an answer from the edge. */
 export function judgeHealth(
   wanted: Wanted,
   peer: WgPeer | undefined,
@@ -36,8 +36,8 @@ export function judgeHealth(
 }
 
 /**
- * Whether the tunnel carries traffic: the other end accepts a connection or refuses it, which nothing else can do.
- * Several ports, because the installation's HTTPS port may differ.
+ * Whether the tunnel carries traffic: only the other end can accept or refuse a connection. Tries several ports,
+ * because the installation's HTTPS port may differ.
  */
 export async function isAnswering(
   address: string,

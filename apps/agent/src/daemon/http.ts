@@ -8,9 +8,9 @@ export interface HttpRequest {
   method: string
   headers?: Record<string, string>
   body?: string
-  /** A unix socket to ask instead of the address. */
+  /** A unix socket to use instead of the address. */
   socketPath?: string | undefined
-  /** Whom to trust; absent for plain http. Use `'anyone'` only for a certificate that is compared afterwards. */
+  /** The roots to trust; absent for plain http. Use `'anyone'` only if the certificate is compared afterwards. */
   trust?: SecureContext | 'anyone'
   timeoutMs: number
   maxBytes: number

@@ -1,11 +1,11 @@
-import { type AgentReport, NOTHING_BEYOND } from '@postern/contract/agent-report'
+import { type AgentReport, NOTHING_BEYOND } from '@postern/contract/agent/agent-report'
 import { messageOf } from '@postern/host/errors'
 import type { Log } from '../io.ts'
 import type { ServerClient } from './server-client.ts'
 
-/** After a failure. An older server knows no such call. */
+/** After a failure. Older servers do not have this call. */
 const RETRY_AFTER = 60_000
-/** What a server has of an agent that has just connected. */
+/** The server's report of an agent that has just connected. */
 const NOTHING = JSON.stringify({
   takenPorts: [],
   takenRoutes: [],
@@ -18,7 +18,7 @@ export interface ReporterOptions {
   log: Log
 }
 
-/** Tells the server what this agent sees, whenever that is another than the server knows. */
+/** Sends the server this agent's report whenever it differs from the one that the server has. */
 export function createReportSender({ send, now, log }: ReporterOptions) {
   let held = NOTHING
   let notBefore = 0
@@ -30,7 +30,7 @@ export function createReportSender({ send, now, log }: ReporterOptions) {
     const connection = connections
     try {
       await send(report)
-      // The server may have forgotten it since.
+      // The server may have dropped it since.
       held = connection === connections ? text : NOTHING
       failure = ''
     } catch (error) {
@@ -43,7 +43,7 @@ export function createReportSender({ send, now, log }: ReporterOptions) {
   }
 
   return {
-    /** Waits for nothing: what fails now is sent later, with what is seen then. */
+    /** Does not wait: what fails now is sent later, with the report of then. */
     tell(report: AgentReport): void {
       const text = JSON.stringify(report)
       if (text === held || isSending || now() < notBefore) return
@@ -52,7 +52,7 @@ export function createReportSender({ send, now, log }: ReporterOptions) {
         isSending = false
       })
     },
-    /** The server forgets with each new connection. */
+    /** The server drops the report with each new connection. */
     sendAgain(): void {
       connections++
       held = NOTHING

@@ -4,7 +4,7 @@ import type { ServerAccess } from './server-client.ts'
 import { createTrust, findNewerRoots } from './trust.ts'
 
 const DAY = 86_400_000
-/** The server may be away while this machine starts. */
+/** The server may be down while this machine starts. */
 const FIRST = 60_000
 
 interface Options {
@@ -14,9 +14,9 @@ interface Options {
 }
 
 /**
- * Learns the next root of the server's own authority years before the one that is trusted is over, and drops one that the
- * server does not show any more. Looks once a day.
- * @param ca PEM of what is trusted; null: the system's authorities, which others look after
+ * Learns the next root of the server's own authority years before the trusted one expires, and drops roots that the
+ * server no longer shows. Checks once a day.
+ * @param ca PEM of the trusted roots; null: the system's authorities, which the system manages
  */
 export function followRoots(access: ServerAccess, ca: string | null, { save, log }: Options) {
   let held = ca
@@ -27,7 +27,7 @@ export function followRoots(access: ServerAccess, ca: string | null, { save, log
     await save(newer)
     held = newer
     access.trust = createTrust(newer)
-    log('the server has renewed its root: what it shows now is trusted')
+    log('the server has renewed its root: the new one is trusted now')
   }
   const run = () => void look().catch((error: unknown) => log(`roots: ${messageOf(error)}`))
   const first = setTimeout(run, FIRST).unref()

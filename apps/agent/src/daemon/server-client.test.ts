@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createSecureContext } from 'node:tls'
-import { type FakeAgentServer, type FakeNode, serveAgents } from '@postern/testkit/fake-agent-server'
+import { type FakeAgentServer, type FakeNode, serveAgents } from '@postern/testkit/fakes/fake-agent-server'
 import { fresh } from '@postern/testkit/shared'
 import { beforeEach, expect, test } from 'vitest'
 import type { Offer } from '../discovery/offer.ts'
@@ -26,7 +26,7 @@ beforeEach(async () => {
   client = createServerClient({ url, token: 'ptn_x', trust: createSecureContext() })
 })
 
-test('the set of a source is sent as a whole, and what became of each comes back in words', async () => {
+test('the set of a source is sent as a whole, and the outcome of each service comes back in words', async () => {
   const answer = await client.publish('docker', [GRAFANA, { ...GRAFANA, key: 'r', name: 'refused' }])
   expect(fake.published.get('docker')).toHaveLength(2)
   expect(answer).toEqual([
@@ -37,7 +37,7 @@ test('the set of a source is sent as a whole, and what became of each comes back
   expect(fake.published.get('docker')).toEqual([])
 })
 
-test('without the right it says what to do in the console, and the token is not to blame', async () => {
+test('without the right it says what to do in the console, and does not blame the token', async () => {
   node.mayPublish = false
   await expect(client.publish('docker', [GRAFANA])).rejects.toMatchObject({
     code: 'server-answer',
@@ -45,12 +45,12 @@ test('without the right it says what to do in the console, and the token is not 
   })
 })
 
-test('a revoked token is said to be that', async () => {
+test('a revoked token is named as such', async () => {
   node.isRevoked = true
   await expect(client.publish('docker', [])).rejects.toThrow("This machine's token was revoked")
 })
 
-test('a server that knows no such call is too old', async () => {
+test('a server without this call is too old', async () => {
   http.removeAllListeners('request')
   http.on('request', (_, response) =>
     response.writeHead(404, { 'content-type': 'application/json' }).end('{"message":"x","code":"not_found"}'),
@@ -59,7 +59,15 @@ test('a server that knows no such call is too old', async () => {
   await expect(client.getConfig()).rejects.toThrow('The server rejected the token')
 })
 
-test('a long or strange answer is no answer', async () => {
+test('a configuration without the open ports is refused, because every port would be open', async () => {
+  const { targets, ...silent } = node.config
+  expect(targets).toBeDefined()
+  http.removeAllListeners('request')
+  http.on('request', (_, response) => response.end(JSON.stringify({ ...silent, publicKey: null })))
+  await expect(client.getConfig()).rejects.toThrow('does not answer like a Postern server')
+})
+
+test('a long or strange answer is refused', async () => {
   http.removeAllListeners('request')
   http.on('request', (_, response) =>
     response.end(JSON.stringify({ services: [{ key: 'a', state: 'perhaps' }] })),

@@ -1,10 +1,15 @@
 import type { SecureContext } from 'node:tls'
-import { AgentConfig, type RegisterKey } from '@postern/contract/agent'
-import type { AgentReport } from '@postern/contract/agent-report'
-import { type Endpoint, nothing, pathOf } from '@postern/contract/endpoint'
-import { endpoints } from '@postern/contract/endpoints'
+import { AgentConfig, type RegisterKey } from '@postern/contract/agent/agent'
+import type { AgentReport } from '@postern/contract/agent/agent-report'
+import { type Endpoint, nothing, pathOf } from '@postern/contract/endpoints/endpoint'
+import { endpoints } from '@postern/contract/endpoints/endpoints'
 import { ErrorBody } from '@postern/contract/errors'
-import { PublishAnswer, type PublishedService, type PublishRequest } from '@postern/contract/publishing'
+import {
+  PublishAnswer,
+  type PublishedService,
+  type PublishRequest,
+} from '@postern/contract/services/publishing'
+import { Why } from '@postern/contract/why/why'
 import type * as z from 'zod/mini'
 import type { Offer } from '../discovery/offer.ts'
 import { type Published, toPublished } from '../discovery/published.ts'
@@ -17,7 +22,7 @@ import { findTrustProblem } from './trust.ts'
 export interface ServerAccess {
   url: URL
   token: string
-  /** Not used for plain http, which reaches this machine only. */
+  /** Not used for plain http, which is only for this machine. */
   trust: SecureContext
 }
 
@@ -27,8 +32,10 @@ export interface ServerClient {
   registerKey(publicKey: string): Promise<AgentConfig>
   /** Publishes exactly these services of this source. */
   publish(source: string, services: readonly Offer[]): Promise<Published[]>
-  /** All that this agent sees now. */
+  /** Reports all that this agent sees now. */
   report(report: AgentReport): Promise<object>
+  /** Where visitors of an address of this node's services stop. @param visitor an IP address; null: nobody's way */
+  why(address: string, visitor: string | null): Promise<Why>
 }
 
 export function createServerClient(access: ServerAccess): ServerClient {
@@ -38,6 +45,7 @@ export function createServerClient(access: ServerAccess): ServerClient {
     registerKey: (publicKey) => call(access, endpoints.registerKey, AgentConfig, registration(publicKey)),
     publish: (source, services) => publishServices(access, source, services),
     report: (report) => call(access, endpoints.reportNode, nothing, report),
+    why: (address, visitor) => call(access, endpoints.agentWhy, Why, { address, visitor }, WHY_TIMEOUT_MS),
   }
 }
 
@@ -46,7 +54,7 @@ async function publishServices(
   source: string,
   services: readonly Offer[],
 ): Promise<Published[]> {
-  // Which fields go with which type, the server judges, service by service.
+  // The server checks the fields of each service.
   const wanted: PublishRequest = { source, services: services as PublishedService[] }
   return (await call(access, endpoints.publishServices, PublishAnswer, wanted)).services.map(toPublished)
 }
@@ -56,9 +64,11 @@ async function call<T extends z.ZodMiniType>(
   endpoint: Endpoint,
   schema: T,
   body?: object,
+  timeoutMs = TIMEOUT_MS,
 ): Promise<z.output<T>> {
-  const answer = await send(access, endpoint, body)
-  // The node's own configuration is always there: who finds none has no node. Other calls are of newer servers.
+  const answer = await send(access, endpoint, body, timeoutMs)
+  // Every server has the node's configuration: a 404 means that the node is gone. Other calls may be missing on older
+  // servers.
   if (answer.status === 404 && endpoint !== endpoints.agentConfig && endpoint !== endpoints.registerKey)
     throw new AgentError('server-answer', `${access.url.host} is too old for that. Update the server`)
   if (answer.status !== 200) throw refusal(access.url, answer)
@@ -67,7 +77,16 @@ async function call<T extends z.ZodMiniType>(
   throw new AgentError('server-answer', `${access.url.host} does not answer like a Postern server`)
 }
 
-async function send(access: ServerAccess, endpoint: Endpoint, body?: object): Promise<HttpAnswer> {
+const TIMEOUT_MS = 15_000
+/** Ten seconds, and as much until it is its turn. */
+const WHY_TIMEOUT_MS = 25_000
+
+async function send(
+  access: ServerAccess,
+  endpoint: Endpoint,
+  body: object | undefined,
+  timeoutMs: number,
+): Promise<HttpAnswer> {
   const { url, token, trust } = access
   try {
     return await request(new URL(pathOf(endpoint), url), {
@@ -79,7 +98,7 @@ async function send(access: ServerAccess, endpoint: Endpoint, body?: object): Pr
       },
       ...(body && { body: JSON.stringify(body) }),
       trust,
-      timeoutMs: 15_000,
+      timeoutMs,
       maxBytes: 1024 * 1024,
     })
   } catch (error) {
@@ -90,7 +109,7 @@ async function send(access: ServerAccess, endpoint: Endpoint, body?: object): Pr
   }
 }
 
-/** Only the server answers in JSON. A proxy's own 403 or 404 page says nothing about the token. */
+/** Only the server answers in JSON. A proxy's own 403 or 404 page means nothing about the token. */
 function refusal(url: URL, answer: HttpAnswer): AgentError {
   const refusal = answer.type.includes('json') ? parseJson(answer.body, ErrorBody) : undefined
   if (!refusal)

@@ -1,14 +1,14 @@
-import { AgentHint } from '@postern/contract/agent'
-import { pathOf } from '@postern/contract/endpoint'
-import { endpoints } from '@postern/contract/endpoints'
+import { AgentHint } from '@postern/contract/agent/agent'
+import { pathOf } from '@postern/contract/endpoints/endpoint'
+import { endpoints } from '@postern/contract/endpoints/endpoints'
 import { type Backoff, createBackoff } from '@postern/host/backoff'
-import { watchPulse } from '@postern/host/pulse'
+import { watchPulse } from '@postern/host/processes/pulse'
 import { createSingleFlight } from '@postern/host/tasks'
 import { WebSocket } from 'ws'
 import { parseJson } from '../files.ts'
 import type { ServerAccess } from './server-client.ts'
 
-/** The connection on which the server says that something changed. Reconnects by itself until closed. */
+/** The connection for the server's hints. Reconnects by itself until closed. */
 export interface ServerSocket {
   /** Reconnects now: after sleep the old connection may look alive for minutes. */
   restart(): void
@@ -16,9 +16,9 @@ export interface ServerSocket {
 }
 
 export interface SocketEvents {
-  /** Connected, refused, or told of a change. Each time it is time to read the configuration. */
+  /** Connected, refused, or a hint came: in each case it is time to read the configuration. */
   onHint(): void
-  /** Connected, also again: the server may have been put back to an earlier state. */
+  /** Connected or reconnected: the server may have been restored to an earlier state. */
   onOpen?(): void
   random(): number
 }
@@ -66,7 +66,7 @@ export function openServerSocket(access: ServerAccess, events: SocketEvents): Se
     current.on('unexpected-response', (outgoing, answer) => {
       if ([401, 403, 404].includes(answer.statusCode ?? 0)) {
         backoff = refused
-        // The answer to the question for the configuration says in words why.
+        // The answer to the next request for the configuration says why.
         hints.trigger()
       }
       outgoing.destroy()
@@ -102,7 +102,10 @@ export function openServerSocket(access: ServerAccess, events: SocketEvents): Se
   }
 }
 
-/** @returns true, called for each frame, once there were more than a server sends. */
+/**
+ * Call it for each frame.
+ * @returns true once there were more than a server sends
+ */
 function createFloodCheck(): () => boolean {
   let [messages, since] = [0, performance.now()]
   return () => {

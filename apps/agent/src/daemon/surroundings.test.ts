@@ -1,18 +1,19 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
+import { findFreePort } from '@postern/testkit/port'
 import { until } from '@postern/testkit/until'
 import { expect, onTestFinished, test } from 'vitest'
 import { watchSurroundings } from './surroundings.ts'
 
-test('another socket of a program that is heard already is nothing new, another program is', async () => {
+test('another socket of a known program is no news, another program is', async () => {
   const bind = async (port: number) => {
     const socket = createSocket({ type: 'udp4', reuseAddr: true }).bind(port, '127.0.0.1')
     onTestFinished(() => void socket.close())
     await once(socket, 'listening')
-    return socket.address().port
   }
-  const port = await bind(0)
+  const port = await findFreePort()
+  await bind(port)
   let looks = 0
   let changes = 0
   const ending = new AbortController()

@@ -2,33 +2,33 @@ import { existsSync, readFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { networkInterfaces } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { NodeTargets } from '@postern/contract/agent'
+import type { NodeTargets } from '@postern/contract/agent/agent'
 import { listListeners } from '../tunnel/listeners.ts'
 
-const LOOK_EVERY = 1000
-/** The longest list of sockets that is read: those that listen come first. */
+const CHECK_INTERVAL = 1000
+/** How much of a list of sockets is read: listening ones come first. */
 const HEAD_BYTES = 256 * 1024
 
 export interface SurroundingsOptions {
   /** The tunnel's interface, whose own addresses and routes do not count. */
   tunnel: string
-  /** This machine has other addresses or routes. */
+  /** This machine's addresses or routes have changed. */
   onMoved(): void
-  /** The published ports, and those that were. */
+  /** The published ports, and formerly published ones. */
   ports(): NodeTargets
-  /** Other programs listen at them than before. */
+  /** The programs that listen on them have changed. */
   onListening(): void
 }
 
 /**
- * Looks each second for what no packet tells: that this machine moved to another network, after which the server knows
- * its new address only from a packet; and who listens at published ports. Until the signal.
+ * Checks each second for changes without events: whether this machine moved to another network, so that a packet must
+ * show the server its new address; and which programs listen on published ports. Runs until the signal.
  */
 export async function watchSurroundings(options: SurroundingsOptions, signal: AbortSignal): Promise<void> {
   let before = describePlace(options.tunnel)
   let heard = await describeListeners(options.ports())
   while (!signal.aborted) {
-    await pause(LOOK_EVERY, undefined, { signal }).catch(() => undefined)
+    await pause(CHECK_INTERVAL, undefined, { signal }).catch(() => undefined)
     const place = describePlace(options.tunnel)
     if (place !== before) options.onMoved()
     before = place
@@ -38,7 +38,10 @@ export async function watchSurroundings(options: SurroundingsOptions, signal: Ab
   }
 }
 
-/** Global addresses and default routes: what containers come and go with, like fe80:: of their links, does not count. */
+/**
+ * Global addresses and default routes; those that come and go with containers, like fe80:: of their links, do not
+ * count.
+ */
 function describePlace(tunnel: string): string {
   const isElsewhere = (name: string, cidr: string | null) =>
     name === tunnel || cidr?.startsWith('fe80:') !== false
@@ -53,12 +56,12 @@ function describePlace(tunnel: string): string {
 }
 
 async function describeListeners(ports: NodeTargets): Promise<string> {
-  // Each once: a program may have a socket for each of its clients.
+  // Without duplicates: a program may have a socket for each of its clients.
   const listeners = (await listListeners(ports, readHead)).map((listener) => JSON.stringify(listener))
   return [...new Set(listeners)].sort().join()
 }
 
-/** The kernel makes the list as it is read, and a busy machine has many connections after those that listen. */
+/** The kernel makes the list while it is read, and a busy machine has many connections after the listening sockets. */
 async function readHead(path: string): Promise<string | undefined> {
   if (!existsSync(path)) return undefined
   const file = await open(path)

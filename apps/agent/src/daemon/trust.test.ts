@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:https'
-import { createExec } from '@postern/host/exec'
+import { createExec } from '@postern/host/processes/exec'
 import { tempDir } from '@postern/testkit/temp-dir'
 import { afterEach, beforeAll, expect, test } from 'vitest'
 import { followRoots } from './roots.ts'
@@ -19,7 +19,7 @@ async function openssl(...args: string[]): Promise<void> {
   if (code !== 0) throw new Error(stderr)
 }
 
-/** Two authorities with the same name; only the first is the one whose fingerprint was brought. */
+/** Two authorities with the same name; only the first matches the fingerprint. */
 async function makeAuthority(name: string): Promise<void> {
   const to = ['-keyout', `${directory}/${name}.key`, '-out', `${directory}/${name}.crt`]
   await openssl('req', '-x509', ...NEW_KEY, ...to, '-days', '2', '-subj', '/CN=Postern CA')
@@ -46,7 +46,7 @@ beforeAll(async () => {
 })
 afterEach(() => server?.close())
 
-/** Answers everything with the authority that it claims to be of. */
+/** Answers every request with the authority that it claims to belong to. */
 function serve(leaf: string, authority = 'ours', roots = [authority]): Promise<URL> {
   heard = []
   const chain = read(`${leaf}.crt`) + read(`${authority}.crt`)
@@ -81,12 +81,12 @@ test('a leaf of the pinned authority is trusted', async () => {
   expect(heard).toEqual(['/install/ca.crt', '/api/agent/config Bearer secret'])
 })
 
-test('an authority of the same name is not the pinned one', async () => {
+test('an authority with the same name is not the pinned one', async () => {
   const url = await serve('foreign', 'other')
   await expect(fetchAuthority(url, fingerprint())).rejects.toThrow('another certificate authority')
 })
 
-test('of two roots that a server shows, the one with the fingerprint is trusted, wherever it stands', async () => {
+test('of two roots that a server shows, the one with the fingerprint is trusted, in either order', async () => {
   for (const roots of [
     ['ours', 'other'],
     ['other', 'ours'],
@@ -97,7 +97,7 @@ test('of two roots that a server shows, the one with the fingerprint is trusted,
   }
 })
 
-test('a renewed root is learned from who proves to know the old one, and trusted from then on', async () => {
+test('a renewed root is learned from a server that the old one verifies, and trusted from then on', async () => {
   const ours = read('ours.crt')
   expect(await findNewerRoots(await serve('good'), ours)).toBeUndefined()
   server?.close()
@@ -107,12 +107,22 @@ test('a renewed root is learned from who proves to know the old one, and trusted
   const renewed = await serve('foreign', 'other', ['other'])
   const client = createServerClient({ url: renewed, token: 'secret', trust: createTrust(roots ?? '') })
   await expect(client.getConfig()).rejects.toThrow('does not answer like a Postern server')
-  // What was learned is not learned again, and what is shown no more is dropped: its key may have leaked.
+  // A learned root is not learned again, and one that is no longer shown is dropped, because its key may have leaked.
   expect(await findNewerRoots(renewed, roots ?? '')).toBe(read('other.crt'))
   expect(await findNewerRoots(renewed, read('other.crt'))).toBeUndefined()
 })
 
-test('an authority of another name that the person gave as well stays', async () => {
+test('a root of another name is not learned: no later look would drop it', async () => {
+  const to = ['-keyout', `${directory}/evil.key`, '-out', `${directory}/evil.crt`]
+  await openssl('req', '-x509', ...NEW_KEY, ...to, '-days', '2', '-subj', '/CN=Evil')
+  const ours = read('ours.crt')
+  expect(await findNewerRoots(await serve('good', 'ours', ['ours', 'evil']), ours)).toBeUndefined()
+  server?.close()
+  const both = await findNewerRoots(await serve('good', 'ours', ['evil', 'ours', 'other']), ours)
+  expect(both).toBe(ours + read('other.crt'))
+})
+
+test('an authority with another name that the person also gave stays', async () => {
   const company = '/CN=Company'
   const to = ['-keyout', `${directory}/company.key`, '-out', `${directory}/company.crt`]
   await openssl('req', '-x509', ...NEW_KEY, ...to, '-days', '2', '-subj', company)
@@ -121,7 +131,7 @@ test('an authority of another name that the person gave as well stays', async ()
   expect(await findNewerRoots(url, held)).toBe(held + read('other.crt'))
 })
 
-test('a running agent stores what it learned, and uses it without a restart', async () => {
+test('a running agent stores a learned root, and uses it without a restart', async () => {
   const url = await serve('good', 'ours', ['ours', 'other'])
   const ours = read('ours.crt')
   const access = { url, token: 'secret', trust: createTrust(ours) }
@@ -138,7 +148,7 @@ test('a running agent stores what it learned, and uses it without a restart', as
   expect(heard).toEqual(['/api/agent/config Bearer secret'])
 })
 
-test('who is not trusted teaches no root, and an authority of a file is never replaced', async () => {
+test('an untrusted server cannot teach a root, and an authority from a file is never replaced', async () => {
   const stranger = await serve('foreign', 'other', ['ours', 'other'])
   await expect(findNewerRoots(stranger, read('ours.crt'))).rejects.toThrow('Cannot reach the server')
   server?.close()
@@ -150,9 +160,9 @@ test.each([
   ['foreign', 'not signed by an authority'],
   ['expired', 'has expired'],
   ['misnamed', 'is for another name'],
-])('who shows the pinned authority with a %s leaf hears nothing of the token', async (leaf, why) => {
+])('a server that shows the pinned authority with a %s leaf does not get the token', async (leaf, why) => {
   const url = await serve(leaf)
-  // The authority itself is public: whoever sits in between can show it.
+  // The authority itself is public: anybody in between can show it.
   const ca = await fetchAuthority(url, fingerprint())
   heard = []
   await expect(ask(url)).rejects.toThrow(why)

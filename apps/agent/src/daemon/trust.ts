@@ -32,8 +32,9 @@ export function parseFingerprint(text: string): string {
 }
 
 /**
- * The authority of a server that signs its own certificate. It may come from anyone: it is trusted only when its
- * fingerprint is the one that the person copied from the console. A server that has renewed its root shows both.
+ * Fetches the authority of a server that signs its own certificate. It may come from anyone, because it is trusted
+ * only if its fingerprint is the one that the person copied from the console. A server that has renewed its root
+ * shows both.
  */
 export async function fetchAuthority(url: URL, fingerprint: string): Promise<string> {
   const shown = parseCertificates(await fetchRoots(url, 'anyone'))
@@ -47,27 +48,30 @@ export async function fetchAuthority(url: URL, fingerprint: string): Promise<str
   )
 }
 
-/** @returns `held`, PEM of what is trusted, if the authority with this fingerprint is in it. */
+/** @returns `held`, PEM of the trusted roots, if the authority with this fingerprint is among them */
 export function findVouched(held: string | null, fingerprint: string): string | undefined {
   if (held === null) return undefined
   return parseCertificates(held).map(fingerprintOf).includes(fingerprint) ? held : undefined
 }
 
 /**
- * The roots of a server that has renewed its own, told by a connection that the held one vouches for. One of the same
- * name that the server does not show any more is not trusted any more: somebody else may have its key.
- * @param held PEM of those that are trusted
- * @returns PEM of what is to be trusted; undefined when that is what is held, or the held one is of another authority
+ * Fetches the roots of a server that has renewed its own, over a connection that a held one verifies. A root with the
+ * same name that the server no longer shows is no longer trusted, because somebody may have its key.
+ * @param held PEM of the trusted roots
+ * @returns PEM of the roots to trust; undefined when nothing changes, or the held one belongs to another authority
  */
 export async function findNewerRoots(url: URL, held: string): Promise<string | undefined> {
   const shown = parseCertificates(await fetchRoots(url, createTrust(held)))
   const known = parseCertificates(held)
   const has = (roots: readonly X509Certificate[], root: X509Certificate) =>
     roots.some((each) => fingerprintOf(each) === fingerprintOf(root))
-  // Whoever gave a file knows of it.
-  if (!shown.some((root) => has(known, root))) return undefined
-  const others = known.filter(({ subject }) => shown.every((root) => root.subject !== subject))
-  const next = [...others, ...shown]
+  // Roots from a file are the person's choice.
+  const own = new Set(shown.filter((root) => has(known, root)).map(({ subject }) => subject))
+  if (own.size === 0) return undefined
+  // A renewed root keeps its name. One of another name would outlast a server that somebody has taken over.
+  const newer = shown.filter(({ subject }) => own.has(subject))
+  const others = known.filter(({ subject }) => !own.has(subject))
+  const next = [...others, ...newer]
   const isSame = next.length === known.length && next.every((root) => has(known, root))
   return isSame ? undefined : next.join('')
 }
@@ -103,7 +107,10 @@ export async function readAuthority(path: string): Promise<string> {
 
 const PEM = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g
 
-/** At least one. @throws AgentError */
+/**
+ * Splits PEM into certificates, at least one.
+ * @throws AgentError
+ */
 function parseCertificates(text: string): X509Certificate[] {
   const found = text.match(PEM) ?? ['']
   return found.map(parseCertificate)

@@ -3,18 +3,18 @@ import { isHostname } from '@postern/net/hostname'
 import { findIp } from '@postern/net/ip'
 import type { Container } from './engine.ts'
 
-/** What this machine or container knows of itself. */
+/** What this machine or container knows about itself. */
 export interface Gateway {
   /** Its own addresses, with prefix lengths. */
   cidrs: readonly string[]
-  /** The networks behind it, as the console has them; undefined: not known yet, null: the node is no gateway. */
+  /** The networks behind it, as set in the console; undefined: not known yet, null: the node is no gateway. */
   networks: readonly string[] | null | undefined
 }
 
-/** The one network on which Docker resolves no names. */
+/** The only network on which Docker resolves no names. */
 const WITHOUT_NAMES = 'bridge'
 
-/** The networks of which one of its addresses is a container's: those that this container is in. */
+/** The networks that this container is in, found by its addresses. */
 export function findOwnNetworks(containers: readonly Container[], { cidrs }: Gateway): string[] {
   const addresses = cidrs.map((cidr) => cidr.replace(/\/.*/, ''))
   const own = containers.flatMap(({ networks }) =>
@@ -24,7 +24,7 @@ export function findOwnNetworks(containers: readonly Container[], { cidrs }: Gat
 }
 
 /**
- * Where this gateway reaches a container: by its name on a network that both are in, else by its address.
+ * The host at which this gateway reaches a container: its name on a shared network, otherwise its address.
  * @returns undefined when it has neither
  */
 export function findBackend(container: Container, ownNetworks: readonly string[]) {
@@ -32,12 +32,12 @@ export function findBackend(container: Container, ownNetworks: readonly string[]
   const shared = networks.find(({ name }) => name !== WITHOUT_NAMES && ownNetworks.includes(name))
   const address = (shared ?? networks[0])?.address
   if (address === undefined) return undefined
-  // Docker resolves the short id too. A name with an underscore is none for DNS.
+  // Docker resolves the short id too. DNS does not allow a name with an underscore.
   const name = isHostname(container.name) ? container.name : container.id.slice(0, 12)
   return { host: shared ? name : address, address }
 }
 
-/** What a person must enter in the console before these addresses can be reached, in words. */
+/** What a person must do in the console to make these addresses reachable, in words. */
 export function findUnknownNetworks(
   addresses: readonly string[],
   { cidrs, networks }: Gateway,

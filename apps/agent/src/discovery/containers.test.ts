@@ -14,13 +14,13 @@ const gateway = container('gw', { shop: '172.18.0.2' }, {} as typeof LABELS)
 const OWN: Gateway = { cidrs: ['127.0.0.1/8', '172.18.0.2/16'], networks: undefined }
 const hostOf = (one: Container, own = OWN) => offerContainers([gateway, one], own).services[0]?.backendHost
 
-test('a container of the same network is reached by its name, another one by its address', () => {
+test('a container on the same network is reached by its name, another one by its address', () => {
   expect(hostOf(container('web', { shop: '172.18.0.3' }))).toBe('web')
   expect(hostOf(container('web', { other: '172.19.0.3' }))).toBe('172.19.0.3')
   expect(hostOf(container('web', { other: '172.19.0.3', shop: '172.18.0.3' }))).toBe('web')
 })
 
-test('a name that DNS does not know gives way to the short id', () => {
+test('the short id replaces a name that DNS does not allow', () => {
   expect(hostOf(container('shop_web_1', { shop: '172.18.0.3' }))).toBe('shop_web_100')
 })
 
@@ -38,7 +38,7 @@ test('an agent on the host itself reaches containers by their addresses', () => 
   )
 })
 
-test('what cannot be published says why, and hides nothing else', () => {
+test('a container that cannot be published is reported, and does not affect others', () => {
   const { services, problems } = offerContainers(
     [
       container('host', { host: '' }),
@@ -54,7 +54,7 @@ test('what cannot be published says why, and hides nothing else', () => {
   ])
 })
 
-test('no more than the server takes, and the same set whatever the order', () => {
+test('at most as many as the server accepts, and the same set whatever the order', () => {
   const many = Array.from({ length: 250 }, (_, n) => container(`web${n}`, { shop: `172.18.1.${n}` }))
   const first = offerContainers(many, OWN)
   expect(first.services).toHaveLength(200)
@@ -64,7 +64,7 @@ test('no more than the server takes, and the same set whatever the order', () =>
   expect(offerContainers([...many].reverse(), OWN)).toEqual(first)
 })
 
-test('networks that the console does not know are named, so that a person can add them', () => {
+test('networks that are missing in the console are named, so that a person can add them', () => {
   const containers = [
     gateway,
     container('web', { shop: '172.18.0.3' }),

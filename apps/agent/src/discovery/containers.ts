@@ -3,13 +3,13 @@ import type { Container } from './engine.ts'
 import { LabelError, readLabels } from './labels.ts'
 import { MAX_OFFERS, type Offer, type Offers } from './offer.ts'
 
-/** What the containers' labels want published. Those without a label of ours have nothing to do with us. */
+/** The services in the containers' labels. Containers without our labels are ignored. */
 export function offerContainers(containers: readonly Container[], gateway: Gateway): Offers {
   const ownNetworks = findOwnNetworks(containers, gateway)
   const services: Offer[] = []
   const problems: string[] = []
   const used: string[] = []
-  // In an order of their own, so that the same containers make the same set.
+  // In a fixed order, so that the same containers make the same set.
   for (const container of [...containers].sort((a, b) => (a.name < b.name ? -1 : 1))) {
     try {
       const labelled = readLabels(container)

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type FakeDocker, startFakeDocker } from '@postern/testkit/fake-docker'
+import { type FakeDocker, startFakeDocker } from '@postern/testkit/fakes/fake-docker'
 import { tempDir } from '@postern/testkit/temp-dir'
 import { until } from '@postern/testkit/until'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -41,9 +41,9 @@ function follow(): void {
 
 const keys = () => offers.at(-1)?.services.map(({ key }) => key)
 const following = () => until('the agent to follow the events', () => docker.countFollowers() === 1)
-const looks = () => docker.asked.filter((one) => one.endsWith('/containers/json')).length
+const listings = () => docker.asked.filter((one) => one.endsWith('/containers/json')).length
 
-test('a labelled container appears and goes as it starts and ends; others are left alone', async () => {
+test('a labelled container appears and disappears with its start and end; others are ignored', async () => {
   follow()
   await until('the first look', () => keys()?.length === 0)
   await following()
@@ -60,7 +60,7 @@ test('a labelled container appears and goes as it starts and ends; others are le
   expect(failures).toEqual([])
 })
 
-test('it only ever reads, in the version that the engine speaks', async () => {
+test("it only reads, in the engine's version of the API", async () => {
   follow()
   await following()
   await until('a look', () => offers.length > 0)
@@ -71,26 +71,26 @@ test('it only ever reads, in the version that the engine speaks', async () => {
   ])
 })
 
-test('a burst of events costs one look, and one that does not end costs few', async () => {
+test('a burst of events makes one reading, and an endless one makes few', async () => {
   follow()
   await following()
-  await until('the first looks', () => looks() >= 2)
-  const before = looks()
+  await until('the first looks', () => listings() >= 2)
+  const before = listings()
   for (let event = 0; event < 500; event++) docker.tell('start', 'web')
   docker.start(WEB)
   await until('the look after it', () => keys()?.join() === 'web/http')
-  expect(looks() - before).toBe(1)
+  expect(listings() - before).toBe(1)
   const began = performance.now()
   while (performance.now() - began < 3600) {
     docker.tell('start', 'web')
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
-  const during = looks() - before - 1
+  const during = listings() - before - 1
   expect(during).toBeGreaterThanOrEqual(1)
   expect(during).toBeLessThanOrEqual(3)
 })
 
-test('events that are cut off are followed again, and what was missed is found', async () => {
+test('after events were cut off they are followed again, and missed changes are found', async () => {
   follow()
   await following()
   docker.cutEvents()
@@ -98,7 +98,7 @@ test('events that are cut off are followed again, and what was missed is found',
   await until('the container', () => keys()?.join() === 'web/http')
 })
 
-test('an engine that is away or cannot be understood takes nothing away', async () => {
+test('an engine that is down or answers nonsense removes nothing', async () => {
   docker.containers.set('web', WEB)
   follow()
   await until('the container', () => keys()?.join() === 'web/http')
@@ -117,7 +117,7 @@ test('an engine that is away or cannot be understood takes nothing away', async 
 const json = (response: ServerResponse, text: string, status = 200) =>
   response.writeHead(status, { 'content-type': 'application/json' }).end(text)
 
-/** Answers the version as it should, and everything else like this. */
+/** Answers the version correctly, and everything else with this. */
 const onlyVersion = (rest: (request: IncomingMessage, response: ServerResponse) => void) =>
   function misbehave(request: IncomingMessage, response: ServerResponse) {
     if (request.url !== '/version') return rest(request, response)
@@ -147,7 +147,7 @@ test.each([
     }),
     'the answer is too long',
   ],
-])('%s is a failure in words, and asked again with pauses', async (_, misbehave, words) => {
+])('%s is reported in words, and retried with pauses', async (_, misbehave, words) => {
   docker.misbehave = misbehave
   follow()
   await until('the failure', () => failures.length > 0)
@@ -163,7 +163,7 @@ test.each([
   await until('the first look', () => offers.length > 0)
 })
 
-test('addresses of the engine as people write them', () => {
+test("the engine's addresses can be written in several ways", () => {
   expect(findEngineAddress('unix:///var/run/docker.sock')).toEqual({ socketPath: '/var/run/docker.sock' })
   expect(findEngineAddress('/run/podman.sock')).toEqual({ socketPath: '/run/podman.sock' })
   expect(findEngineAddress('tcp://socket-proxy:2375')).toEqual({ host: 'socket-proxy', port: 2375 })

@@ -10,30 +10,30 @@ export interface DockerOptions {
   engine: Engine
   /** This container's own addresses, with prefix lengths, by which it finds the networks it is in. */
   listOwnCidrs(): string[]
-  /** The networks behind this node, as the console has them; undefined: not known yet, null: it is no gateway. */
+  /** The networks behind this node, as set in the console; undefined: not known yet, null: it is no gateway. */
   getNetworks(): readonly string[] | null | undefined
-  /** A look succeeded. */
+  /** A reading succeeded. */
   onOffers(offers: Offers): void
-  /** It failed: what was offered last still holds. */
+  /** It failed: the last offer stays valid. */
   onFailure(problem: string): void
   random(): number
 }
 
 /** A lost event costs a minute, never correctness. */
-const LOOK_EVERY = 60_000
-/** `docker compose up` makes many events: one look for all of them, but not later than the second time. */
+const CHECK_INTERVAL = 60_000
+/** `docker compose up` makes many events: one reading for all of them, at the latest after the second time. */
 const SETTLED = 500
 const MOST_UNSETTLED = 3000
 
-/** Looks at Docker's containers when something happens to one, and each minute, until the signal. */
+/** Reads Docker's containers when something happens to one, and each minute, until the signal. */
 export async function followDocker(options: DockerOptions, signal: AbortSignal): Promise<void> {
   const bell = createBell({ quiet: SETTLED, most: MOST_UNSETTLED })
   const events = followEvents(options, () => bell.ring(), signal)
-  const retry = createBackoff({ first: 1000, most: LOOK_EVERY, random: options.random })
+  const retry = createBackoff({ first: 1000, most: CHECK_INTERVAL, random: options.random })
   while (!signal.aborted) {
     const isDone = await look(options)
     if (isDone) retry.reset()
-    await bell.next(isDone ? LOOK_EVERY : retry.next(), signal)
+    await bell.next(isDone ? CHECK_INTERVAL : retry.next(), signal)
   }
   await events
 }
@@ -54,13 +54,13 @@ async function followEvents(
   onEvent: () => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const lost = createBackoff({ first: 1000, most: LOOK_EVERY, random })
+  const lost = createBackoff({ first: 1000, most: CHECK_INTERVAL, random })
   while (!signal.aborted) {
     const since = performance.now()
-    // Why it failed is told by the look that fails as well.
+    // The reading fails too, and reports why.
     await engine.follow(onEvent, signal).catch(() => undefined)
-    // An engine that ends each connection at once is not asked in a loop.
-    if (performance.now() - since > LOOK_EVERY) lost.reset()
+    // So that an engine that ends each connection at once is not asked in a loop.
+    if (performance.now() - since > CHECK_INTERVAL) lost.reset()
     await pause(lost.next(), undefined, { signal }).catch(() => undefined)
   }
 }

@@ -4,10 +4,10 @@ import * as z from 'zod/mini'
 import { networkReason, request } from '../daemon/http.ts'
 import { parseJson } from '../files.ts'
 
-/** Where the Docker Engine's API is: a socket of this machine, or what stands before one, such as a proxy. */
+/** The address of the Docker Engine's API: a socket of this machine, or a proxy in front of one. */
 export type EngineAddress = { socketPath: string } | { host: string; port: number }
 
-/** What discovery needs to know of a running container. */
+/** What discovery needs to know about a running container. */
 export interface Container {
   id: string
   name: string
@@ -17,11 +17,17 @@ export interface Container {
   networks: { name: string; address: string }[]
 }
 
-/** The Docker Engine's API, of which we only ever read. */
+/** The Docker Engine's API; we only read. */
 export interface Engine {
-  /** Those that run. @throws EngineError in words */
+  /**
+   * The running containers.
+   * @throws EngineError in words
+   */
   listContainers(): Promise<Container[]>
-  /** Calls back for whatever happens, until the connection ends. @throws EngineError when it cannot be opened */
+  /**
+   * Calls back for every event, until the connection ends.
+   * @throws EngineError when it cannot be opened
+   */
   follow(onEvent: () => void, signal: AbortSignal): Promise<void>
 }
 
@@ -29,7 +35,7 @@ export class EngineError extends Error {}
 
 const PATIENCE = 15_000
 const MAX_LIST = 8 * 1024 * 1024
-/** What starts, ends or moves a container. Health checks of containers are events too, and not for us. */
+/** Events that start, end or move a container. Health checks of containers are events too, but not for us. */
 const EVENTS = {
   type: ['container', 'network'],
   event: ['start', 'die', 'pause', 'unpause', 'rename', 'connect', 'disconnect'],
@@ -79,7 +85,7 @@ export function createEngine(address: EngineAddress): Engine {
     }
   }
 
-  /** The newest version that this engine knows: what we read has been the same for years. */
+  /** The engine's newest version: the parts that we read have been the same for years. */
   const apiOf = async () => `/v${(await get('/version', Version)).ApiVersion}`
 
   return {
@@ -113,7 +119,7 @@ function toContainer(row: z.infer<typeof Row>): Container {
   }
 }
 
-/** Nothing of what comes is kept: that it comes is all that counts. */
+/** The events' content is not kept: only their arrival counts. */
 function stream(
   url: URL,
   socketPath: string | undefined,
@@ -135,7 +141,7 @@ function stream(
         outgoing.destroy()
         return
       }
-      // What happened before it was open is not told.
+      // It does not report what happened before it was open.
       onEvent()
       answer.on('data', onEvent)
       answer.on('error', () => undefined)

@@ -18,7 +18,7 @@ afterEach(() => stop.abort())
 
 const HOME = { type: 'http', name: 'Home', domain: 'home.example.com', backendPort: 8123 }
 
-test('the file is read when it changes; without it, or with a text that is no list, the last one holds', async () => {
+test('the file is read when it changes; if it is missing or no list, the last one stays valid', async () => {
   const offers: Offers[] = []
   const failures: string[] = []
   const onOffers = (one: Offers) => offers.push(one)
@@ -34,7 +34,7 @@ test('the file is read when it changes; without it, or with a text that is no li
   await until('the empty list', () => offers.at(-1)?.services.length === 0)
 })
 
-test('an entry says what the API takes', () => {
+test("an entry has the API's fields", () => {
   const wiki = { ...HOME, key: 'wiki', pathLocation: '/wiki', stripPath: true }
   expect(readOffers(JSON.stringify([wiki]))).toEqual({ services: [wiki], problems: [] })
   expect(readOffers(JSON.stringify([{ ...wiki, stripPath: 'yes' }])).problems).toEqual([
@@ -42,7 +42,7 @@ test('an entry says what the API takes', () => {
   ])
 })
 
-test('an agent that is root reads no list of another user, and waits for no FIFO', async () => {
+test('an agent that runs as root reads no list of another user, and does not wait for a FIFO', async () => {
   const failures: string[] = []
   const offers: Offers[] = []
   const onOffers = (one: Offers) => offers.push(one)
@@ -64,7 +64,7 @@ test('an agent that is root reads no list of another user, and waits for no FIFO
   expect(offers).toEqual([])
 })
 
-test('one entry that is wrong hides no other, and says which it is', () => {
+test('a bad entry is named, and does not affect others', () => {
   const { services, problems } = readOffers(
     JSON.stringify([
       HOME,
@@ -85,7 +85,7 @@ test('one entry that is wrong hides no other, and says which it is', () => {
   ])
 })
 
-test('a name that is no key for the server makes one', () => {
+test('a name that cannot be a key is turned into one', () => {
   const list = [
     { ...HOME, name: 'Küche' },
     { ...HOME, key: 'ü' },
@@ -95,7 +95,7 @@ test('a name that is no key for the server makes one', () => {
   expect(problems).toEqual(['entry 2 is not published: its key must be printable ASCII'])
 })
 
-test('no more than the server takes', () => {
+test('at most as many as the server accepts', () => {
   const { services, problems } = readOffers(JSON.stringify(Array.from({ length: 300 }, () => HOME)))
   expect(services).toHaveLength(200)
   expect(problems).toEqual(['only the first 200 entries are published'])

@@ -12,12 +12,12 @@ export interface FileOptions {
   onFailure(problem: string): void
 }
 
-const LOOK_EVERY = 2000
+const CHECK_INTERVAL = 2000
 const MAX_SIZE = 1024 * 1024
 
 /**
- * Reads the file when its text has changed, until the signal. A look every two seconds works also where a volume of
- * Kubernetes replaces a whole directory, of which no event tells.
+ * Reads the file when its text has changed, until the signal. Checking every two seconds also works where a
+ * Kubernetes volume replaces a whole directory, for which there is no event.
  */
 export async function followFile(
   { path, onOffers, onFailure }: FileOptions,
@@ -33,12 +33,12 @@ export async function followFile(
       last = undefined
       onFailure(codeOf(error) === 'ENOENT' ? `there is no file ${path}` : `${path}: ${messageOf(error)}`)
     }
-    await pause(LOOK_EVERY, undefined, { signal }).catch(() => undefined)
+    await pause(CHECK_INTERVAL, undefined, { signal }).catch(() => undefined)
   }
 }
 
 async function readBounded(path: string): Promise<string> {
-  // A FIFO would keep a thread waiting for its other end.
+  // A FIFO would block a thread until its other end opens.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     assertTrusted(await file.stat())
@@ -50,7 +50,7 @@ async function readBounded(path: string): Promise<string> {
   }
 }
 
-/** An agent that is root publishes for root only. In a container it is not, and the file is what was mounted there. */
+/** An agent that runs as root publishes only for root. In a container it does not, and the file is mounted there. */
 function assertTrusted(found: Stats): void {
   const { uid, gid, mode } = found
   if (!found.isFile()) throw new Error('it is not a file')
@@ -62,8 +62,8 @@ function assertTrusted(found: Stats): void {
 const Entry = z.extend(Offered, { key: z.optional(z.string()) })
 
 /**
- * A list of services in JSON, in the shape of the server's API.
- * @throws Error for a text that is no list: then what was read last still holds
+ * Parses a list of services in JSON, in the form of the server's API.
+ * @throws Error for a text that is no list: the last list then stays valid
  */
 export function readOffers(text: string): Offers {
   const list = parseJson(text, z.array(z.unknown()))
@@ -81,7 +81,7 @@ export function readOffers(text: string): Offers {
   return { services, problems }
 }
 
-/** What the server takes as a key. */
+/** The keys that the server accepts. */
 const KEY = /^[!-~]([ -~]{0,198}[!-~])?$/
 
 function keyOf(name: string): string {

@@ -4,7 +4,7 @@ import { LabelError, readLabels } from './labels.ts'
 const read = (labels: Record<string, string>, ports: number[] = []) =>
   readLabels({ name: 'shop-grafana-1', labels, ports })
 
-test('a container without a label of ours is none of our business', () => {
+test('a container without our labels is ignored', () => {
   expect(read({})).toEqual([])
   expect(read({ 'com.docker.compose.service': 'grafana', 'traefik.enable': 'true', postern: 'x' })).toEqual(
     [],
@@ -44,7 +44,6 @@ test('all types at once, each with a name and a key of its own', () => {
     'postern.tcp.tls': 'true',
     'postern.udp.port': '1884',
     'postern.allowed-ips': '10.0.0.0/8, 192.0.2.7',
-    'postern.blocked-ips': '',
   })
   const common = { allowedIps: ['10.0.0.0/8', '192.0.2.7'] }
   const domain = 'mq.example.com'
@@ -75,18 +74,24 @@ test.each([
     'postern.http.strip-path must be true or false',
   ],
   [{ 'postern.tcp.port': '1', 'postern.tcp.domain': 'x'.repeat(5000) }, 'is too long'],
+  [{ 'postern.tcp.port': '1', 'postern.allowed-ips': ' ' }, 'postern.allowed-ips is empty'],
+  [{ 'postern.tcp.port': '1', 'postern.allowed-ips': ',' }, 'postern.allowed-ips has an empty entry'],
+  [
+    { 'postern.tcp.port': '1', 'postern.blocked-ips': '10.0.0.0/8,' },
+    'postern.blocked-ips has an empty entry',
+  ],
 ])('%o is refused as a whole: %s', (labels, words) => {
   expect(() => read(labels as Record<string, string>)).toThrow(LabelError)
   expect(() => read(labels as Record<string, string>)).toThrow(words)
 })
 
-test('with a mistyped label nothing is published, or a slip in a list of addresses would open it to all', () => {
+test('with a mistyped label nothing is published, because a typo in a list of addresses could open it to all', () => {
   const labels = { 'postern.tcp.port': '22', 'postern.allowed-ip': '10.0.0.0/8' }
   expect(() => read(labels)).toThrow(
     'Unknown label postern.allowed-ip. Known labels: postern.name, postern.all',
   )
 })
 
-test('several exposed ports are no choice', () => {
+test('with several exposed ports none is chosen', () => {
   expect(() => read({ 'postern.http.domain': 'a.example' }, [80, 443])).toThrow('its image exposes 80, 443')
 })

@@ -3,7 +3,7 @@ import type { Offer } from './offer.ts'
 const PREFIX = 'postern.'
 const MAX_VALUE = 4000
 
-/** Each label that a container may have, and what it says. docs/docker.md explains them. */
+/** Each label that a container may have. docs/docker.md explains them. */
 const LABELS = [
   'name',
   'allowed-ips',
@@ -30,11 +30,13 @@ export interface Labelled {
   ports: readonly number[]
 }
 
-/** A service as its labels name it, still without the host that it runs on. */
+/** A service from its labels, still without the host that it runs on. */
 export type LabelledService = Omit<Offer, 'backendHost'>
 
-/** @throws LabelError: a container with a label that cannot be read is not published at all, or one typing error
- * in `allowed-ips` would open it to everyone. */
+/**
+ * @throws LabelError: a container with an invalid label is not published at all, because a typo in `allowed-ips`
+ * could open it to everyone.
+ */
 export function readLabels(container: Labelled): LabelledService[] {
   const values = pickValues(container.labels)
   if (values.size === 0) return []
@@ -46,7 +48,7 @@ export function readLabels(container: Labelled): LabelledService[] {
   const name = values.get('name') ?? container.labels['com.docker.compose.service'] ?? container.name
   return services.map((service) => ({
     key: `${container.name}/${service.type}`,
-    // Two services of one container are told apart by their type.
+    // The type distinguishes two services of one container.
     name: services.length > 1 ? `${name} ${service.type}` : name,
     ...service,
     ...readAddresses(values),
@@ -65,7 +67,8 @@ function pickValues(labels: Readonly<Record<string, string>>): Values {
     const known = LABELS.find((one) => one === label.slice(PREFIX.length))
     if (!known) throw new LabelError(`Unknown label ${label}. Known labels: ${nameAll()}`)
     if (text.length > MAX_VALUE) throw new LabelError(`${label} is too long`)
-    if (text.trim() !== '') values.set(known, text.trim())
+    if (text.trim() === '') throw new LabelError(`${label} is empty. Give it a value, or remove it`)
+    values.set(known, text.trim())
   }
   return values
 }
@@ -104,12 +107,14 @@ function readUdp(values: Values): Part | undefined {
 }
 
 function readAddresses(values: Values) {
-  const list = (label: Label) =>
-    values
+  const list = (label: Label) => {
+    const entries = values
       .get(label)
       ?.split(',')
       .map((text) => text.trim())
-      .filter(Boolean)
+    if (entries?.includes('')) throw new LabelError(`${PREFIX}${label} has an empty entry`)
+    return entries
+  }
   return { ...given('allowedIps', list('allowed-ips')), ...given('blockedIps', list('blocked-ips')) }
 }
 

@@ -1,10 +1,10 @@
-import { columnOf, HTTP_SWITCHES } from '@postern/contract/service-fields'
+import { columnOf, HTTP_SWITCHES } from '@postern/contract/services/service-fields'
 import * as z from 'zod/mini'
 
 const text = z.optional(z.string())
 const texts = z.optional(z.array(z.string()))
 
-/** What a source can say of one service on this node. The server judges it as it does a person's form. */
+/** The fields of a service that a source can set. The server checks them like a person's form. */
 export const Offered = z.strictObject({
   type: z.enum(['http', 'tcp', 'udp']),
   name: z.string(),
@@ -15,26 +15,26 @@ export const Offered = z.strictObject({
   /** Absent: this node itself. */
   backendHost: text,
   backendPort: z.number(),
-  /** The public one, of a TCP or UDP service. Absent: the server chooses. */
+  /** The public port of a TCP or UDP service. Absent: the server chooses. */
   port: z.optional(z.number()),
-  /** TLS ends at the edge, of a TCP service. */
+  /** For a TCP service: TLS ends at the edge. */
   ssl: z.optional(z.boolean()),
   enabled: z.optional(z.boolean()),
   allowedIps: texts,
   blockedIps: texts,
 })
 
-/** One service that a source wants to see published. */
+/** One service that a source wants to publish. */
 export interface Offer extends z.infer<typeof Offered> {
-  /** By which the source knows it again, like `grafana/http`. */
+  /** The source recognises the service by it, like `grafana/http`. */
   key: string
 }
 
-/** All that a source wants, and what it could not read, in words. */
+/** All services that a source wants, and its problems in words. */
 export interface Offers {
   services: Offer[]
   problems: string[]
 }
 
-/** As many as the server takes of one source. */
+/** The most that the server accepts from one source. */
 export const MAX_OFFERS = 200

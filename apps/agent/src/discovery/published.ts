@@ -1,13 +1,13 @@
 import type { FieldError } from '@postern/contract/errors'
-import type { Publication } from '@postern/contract/publishing'
+import type { Publication } from '@postern/contract/services/publishing'
 import * as z from 'zod/mini'
 import { printable } from '../io.ts'
 
-/** What became of an offer, as the log and `postern status` tell it. */
+/** The outcome of an offer, for the log and `postern status`. */
 export const Published = z.object({
   key: z.string(),
   state: z.enum(['published', 'disabled', 'refused']),
-  /** Where visitors find it. */
+  /** Its public address. */
   address: z.nullable(z.string()),
   /** Why it was refused, in words. */
   problem: z.nullable(z.string()),
@@ -24,7 +24,7 @@ export function toPublished(publication: Publication): Published {
   return { key, state, address: printable(publication.address) || null, problem: null }
 }
 
-/** Some messages are a sentence, and some go on from the name of their field. */
+/** Some messages are sentences, others continue the name of their field. */
 function sayError({ field, message }: FieldError): string {
   return /^\p{Lu}/u.test(message) ? `${field}: ${message}` : `${field} ${message}`
 }

@@ -53,7 +53,7 @@ afterEach(async () => {
 const offers = (...keys: string[]) => publisher.offer({ services: keys.map(offer), problems: [] })
 const sentTimes = (times: number) => until(`${times} sets`, () => sent.length === times && changes >= times)
 
-test('the whole set goes to the server when it changes, and the log says what became of each', async () => {
+test('the whole set goes to the server when it changes, and the log has the outcome of each service', async () => {
   offers('a')
   await sentTimes(1)
   offers('a')
@@ -77,7 +77,7 @@ test('an empty set is sent too: only so do services of an earlier run go', async
   expect(sent).toEqual([[]])
 })
 
-test('nothing is sent before the source was read, and what it said last holds when it fails', async () => {
+test('nothing is sent before the source was read, and its last offer stays valid when it fails', async () => {
   publisher.sendAgain()
   publisher.fail("Docker isn't running")
   publisher.fail("Docker isn't running")
@@ -100,7 +100,7 @@ test('after the connection was lost the set is sent again', async () => {
   expect(logged).toHaveLength(1)
 })
 
-test('a failure is told once, tried again with pauses, and at once when something changed on the server', async () => {
+test('a failure is logged once, retried with pauses, and at once when something changed on the server', async () => {
   answer = async () => {
     throw new Error('this node may not publish services')
   }
@@ -118,14 +118,14 @@ test('a failure is told once, tried again with pauses, and at once when somethin
   expect(publisher.problems()).toEqual([])
 })
 
-test('what a person disabled in the console is told as that', async () => {
+test('a service that a person disabled in the console is shown as such', async () => {
   answer = async (services) => services.map(({ key }) => ({ ...published(key), state: 'disabled' }))
   offers('a')
   await sentTimes(1)
   expect(logged).toEqual(['docker: a is disabled in the console'])
 })
 
-test('what the server refuses is told with its reason', async () => {
+test('a refused service is shown with the reason', async () => {
   answer = async () => [
     { key: 'a', state: 'refused', address: null, problem: 'domain is used by another node' },
   ]
@@ -134,7 +134,7 @@ test('what the server refuses is told with its reason', async () => {
   expect(logged).toEqual(['docker: a is refused: domain is used by another node'])
 })
 
-test('a refused service is judged again when something changed on the server, but not because of its own set', async () => {
+test('a refused service is tried again when something changed on the server, but not because of its own set', async () => {
   answer = async () => [{ key: 'a', state: 'refused', address: null, problem: 'domain leads elsewhere' }]
   offers('a')
   await sentTimes(1)
@@ -148,7 +148,7 @@ test('a refused service is judged again when something changed on the server, bu
   await sentTimes(2)
 })
 
-test('a refused service is judged again after a while', async () => {
+test('a refused service is tried again after a while', async () => {
   vi.useFakeTimers()
   answer = async () => [{ key: 'a', state: 'refused', address: null, problem: 'domain leads elsewhere' }]
   offers('a')
@@ -165,7 +165,7 @@ test('a refused service is judged again after a while', async () => {
   vi.useRealTimers()
 })
 
-test('while a set is on its way, a newer one waits and is sent after it', async () => {
+test('while a set is being sent, a newer one waits', async () => {
   let release = () => undefined as undefined
   answer = (services) =>
     new Promise((resolve) => {

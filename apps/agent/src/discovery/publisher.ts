@@ -6,35 +6,38 @@ import type { Offer, Offers } from './offer.ts'
 import { describe, type Published } from './published.ts'
 
 export interface PublisherOptions {
-  /** `docker` or `file`: under this name the server keeps the set. */
+  /** `docker` or `file`: the server stores the set under this name. */
   source: string
-  /** Tells the server the whole set. @throws Error in words */
+  /**
+   * Sends the server the whole set.
+   * @throws Error in words
+   */
   send(source: string, services: readonly Offer[]): Promise<Published[]>
-  /** What `state` says has changed. */
+  /** `state` has changed. */
   onChange(): void
   log: Log
   random(): number
 }
 
-/** Brings what one source wants to the server, as often as that takes. */
+/** Sends one source's services to the server, and retries until it succeeds. */
 export interface Publisher {
   offer(offers: Offers): void
-  /** The source cannot be read: what it offered last still holds. */
+  /** The source cannot be read: its last offer stays valid. */
   fail(problem: string): void
-  /** The server may have forgotten, or may take now what it refused. */
+  /** The server may have lost the set, or may now accept what it refused. */
   sendAgain(): void
-  /** Something changed on the server: worth another try, if the last one failed. */
+  /** Something changed on the server, so a failed attempt is worth repeating. */
   hint(): void
   services(): readonly Published[]
-  /** What does not work, in words. */
+  /** The problems, in words. */
   problems(): string[]
   run(signal: AbortSignal): Promise<void>
 }
 
 const FOREVER = 2 ** 31 - 1
-/** A refused service is judged again: a name may lead to the server meanwhile, or another service may have gone. */
+/** A refused service is tried again: its name may now lead to the server, or another service may be gone. */
 const REFUSED = { first: 30_000, most: 600_000 }
-/** Hints come in groups, one of them because of what was just sent. */
+/** Hints come in groups, and one of them is caused by the set just sent. */
 const SENT_LATELY = 10_000
 
 export function createPublisher(options: PublisherOptions): Publisher {
@@ -121,7 +124,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
   }
 }
 
-/** What became of the services, in words, where that is news. */
+/** The outcomes that are new, in words. */
 function describeChanges(before: readonly Published[], after: readonly Published[]): string[] {
   const known = new Map(before.map((one) => [one.key, describe(one)]))
   const news = after.map(describe).filter((line, index) => known.get(after[index]?.key ?? '') !== line)

@@ -7,7 +7,7 @@ import type { Offer } from './offer.ts'
 import type { Published } from './published.ts'
 import { createPublisher, type Publisher } from './publisher.ts'
 
-/** Where this node's services come from, besides people in the console. */
+/** The sources of this node's services, besides people in the console. */
 export interface SourceSettings {
   docker: EngineAddress | undefined
   publishFile: string | undefined
@@ -15,14 +15,14 @@ export interface SourceSettings {
 
 export interface SourceOptions {
   send(source: string, services: readonly Offer[]): Promise<Published[]>
-  /** The networks behind this node, as the console has them; undefined: not known yet, null: it is no gateway. */
+  /** The networks behind this node, as set in the console; undefined: not known yet, null: it is no gateway. */
   getNetworks(): readonly string[] | null | undefined
   onChange(): void
   log: Log
   random(): number
 }
 
-/** What runs beside the tunnel: it reads the sources, and brings what they want to the server. */
+/** Reads the sources, and sends their services to the server. */
 export interface Sources {
   services(): Published[]
   problems(): string[]
@@ -30,7 +30,7 @@ export interface Sources {
   sendAgain(): void
   /** Something changed on the server. */
   hint(): void
-  /** Until the signal. What was published stays. */
+  /** Runs until the signal. Published services stay. */
   run(signal: AbortSignal): Promise<void>
 }
 

@@ -11,7 +11,7 @@ afterEach(() => {
   for (const one of open.splice(0)) one.close()
 })
 
-/** `spoil` may turn the right answer into one that must not be believed. */
+/** `spoil` can turn the right answer into one that must be refused. */
 async function startUpstream(spoil: (answer: Buffer) => Buffer[]) {
   const socket = createSocket('udp4')
   socket.on('message', (query, from) => {
@@ -61,7 +61,7 @@ test('ignores answers with another id or another question', async () => {
   expect(await (await startForwarder([upstream])).resolve()).toEqual(['192.0.2.7'])
 })
 
-test('without any name server it fails at once instead of keeping silent', async () => {
+test('without any name server it fails at once instead of staying silent', async () => {
   const { resolve } = await startForwarder([])
   await expect(resolve()).rejects.toMatchObject({ code: 'ESERVFAIL' })
 })

@@ -29,13 +29,13 @@ export async function openDnsForwarder(options: DnsForwarderOptions): Promise<Dn
   let waiting = 0
   server.on('message', (packet, from) => {
     const query = findQuery(packet)
-    // Only the edge gets an answer; what exceeds the limit it asks again.
+    // Only the edge gets answers; it repeats queries beyond the limit.
     if (from.address !== options.client || !query || waiting >= MAX_PENDING) return
     waiting++
     forward(packet, query, options, pending)
       .catch(() => renderFailure(query))
       .then((answer) => server.send(answer, from.port, from.address, () => undefined))
-      // The forwarder was closed meanwhile: nothing waits for the answer.
+      // The forwarder was closed meanwhile, so nobody waits for the answer.
       .catch(() => undefined)
       .finally(() => {
         waiting--
@@ -106,9 +106,9 @@ function ask(
 
 const DNS_PORT = 53
 
-/** A gateway's forwarder, which runs exactly while the node is a gateway. */
+/** A gateway's forwarder, which runs only while the node is a gateway. */
 export interface DnsService {
-  /** @returns what could not be done, in words. */
+  /** @returns what did not work, in words */
   apply(wanted: Wanted): Promise<string[]>
   close(): void
 }
@@ -135,7 +135,7 @@ export function createDnsService(
       }
       if (key === `${address} ${edgeAddress}`) return []
       close()
-      // A query to ourselves would loop for ever.
+      // A query to ourselves would loop forever.
       const listUpstreams = async () =>
         (await options.listNameServers())
           .filter((server) => server !== address)

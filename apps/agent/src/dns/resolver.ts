@@ -1,5 +1,6 @@
-import type { Exec } from '@postern/host/exec'
 import { findText } from '@postern/host/files'
+import type { Exec } from '@postern/host/processes/exec'
+import { RESOLV_CONFS } from '@postern/host/resolv-confs'
 import { findIp, formatIp } from '@postern/net/ip'
 import { tryTool } from '../tools.ts'
 
@@ -15,9 +16,15 @@ export async function listNameServers(path = '/etc/resolv.conf'): Promise<string
     .slice(0, 3)
 }
 
+/** Also those that systemd-resolved or NetworkManager asks for this machine. */
+export async function listAllNameServers(): Promise<string[]> {
+  return [...new Set((await Promise.all(RESOLV_CONFS.map((path) => listNameServers(path)))).flat())]
+}
+
 /**
  * Tells systemd-resolved to ask these name servers through the tunnel. Without systemd-resolved the machine keeps its
- * own, because resolv.conf belongs to other programs. @returns what could not be done, in words.
+ * own, because resolv.conf belongs to other programs.
+ * @returns what did not work, in words
  */
 export async function applyDns(exec: Exec, name: string, dns: readonly string[]): Promise<string[]> {
   if (dns.length === 0) {

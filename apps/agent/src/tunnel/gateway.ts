@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { codeOf } from '@postern/host/errors'
-import type { Exec } from '@postern/host/exec'
 import { findText } from '@postern/host/files'
+import type { Exec } from '@postern/host/processes/exec'
 import { gatewayTable, renderGatewayTable } from '@postern/net/gateway-table'
 import { writePrivate } from '../files.ts'
 import { createTable, listChains, listDroppingChains } from './nft.ts'
@@ -17,7 +17,7 @@ const FORWARD6 = '/proc/sys/net/ipv6/conf/all/forwarding'
 export function createGateway(exec: Exec, name: string, mark: string) {
   const table = createTable(exec, gatewayTable(name))
   return {
-    /** @returns what could not be done, in words. */
+    /** @returns what did not work, in words */
     async apply(subnets: readonly string[]): Promise<string[]> {
       const problems = await enableForwarding(mark, subnets)
       await table.apply(`${renderGatewayTable(name, subnets).join('\n')}\n`)
@@ -26,14 +26,14 @@ export function createGateway(exec: Exec, name: string, mark: string) {
     async remove(): Promise<void> {
       await table.remove()
       if ((await findText(mark)) === undefined) return
-      // Any other program that relies on forwarding has a chain there; switching it off would cut it off.
+      // Other programs that rely on forwarding have a chain there; switching forwarding off would cut them off.
       if ((await listChains(exec, 'forward')).length === 0) await writeFile(FORWARD4, '0')
       await rm(mark, { force: true })
     },
   }
 }
 
-/** @returns what could not be done, in words. */
+/** @returns what did not work, in words */
 async function enableForwarding(mark: string, subnets: readonly string[]): Promise<string[]> {
   const problem4 = await enableForwarding4(mark)
   const problem6 = subnets.some((subnet) => subnet.includes(':')) ? await enableForwarding6() : undefined
@@ -50,7 +50,7 @@ async function enableForwarding4(mark: string): Promise<string | undefined> {
 
 async function enableForwarding6(): Promise<string | undefined> {
   if ((await findText(FORWARD6))?.trim() !== '0') return undefined
-  // A router ignores router advertisements unless told otherwise, and would lose its own default route.
+  // A router ignores router advertisements by default, and would lose its own default route.
   for (const device of readdirSync('/proc/sys/net/ipv6/conf')) {
     const path = `/proc/sys/net/ipv6/conf/${device}/accept_ra`
     const problem = (await findText(path))?.trim() === '1' ? await trySetting(path, '2') : undefined
@@ -59,7 +59,7 @@ async function enableForwarding6(): Promise<string | undefined> {
   return await trySetting(FORWARD6, '1')
 }
 
-/** In a container the kernel's settings can be read, and set only by those who start it. */
+/** In a container the kernel's settings can be read, but only set when it is started. */
 async function trySetting(path: string, value: string): Promise<string | undefined> {
   try {
     await writeFile(path, value)

@@ -1,5 +1,5 @@
 import { LIMITS } from '@postern/contract/limits'
-import type { Exec } from '@postern/host/exec'
+import type { Exec } from '@postern/host/processes/exec'
 import * as z from 'zod/mini'
 import { AgentError } from '../errors.ts'
 import { familyOf, ip, listRows, runTool, tryTool } from '../tools.ts'
@@ -11,12 +11,12 @@ const LinkRow = z.object({
   ifalias: z.optional(z.string()),
 })
 
-/** An agent marks its interface with this alias, and never changes or removes one without it. */
+/** The alias of an agent's interface; the agent never changes or removes one without it. */
 function linkAlias(configDir: string): string {
   return `postern-agent:${configDir}`
 }
 
-/** @returns the names of the interfaces that carry our mark. */
+/** @returns the names of the interfaces with our alias */
 export async function listOwnLinks(exec: Exec, configDir: string): Promise<string[]> {
   const rows = await listRows(exec, LinkRow, 'link', 'show')
   return rows.filter(({ ifalias }) => ifalias === linkAlias(configDir)).map(({ ifname }) => ifname)
@@ -26,12 +26,12 @@ export async function listOwnLinks(exec: Exec, configDir: string): Promise<strin
 export async function isLinkOurs(exec: Exec, name: string, configDir: string): Promise<boolean> {
   const link = await findLink(exec, name)
   if (!link || link.ifalias === linkAlias(configDir)) return true
-  // Left behind by a kill between creating and marking it.
+  // Left by an agent that was killed between creating and marking it.
   const { code, stdout } = await runTool(exec, 'wg', ['show', name, 'public-key'])
   return code === 0 && link.ifalias === undefined && stdout.trim() === '(none)'
 }
 
-/** Makes sure that the interface exists, is ours and is up. */
+/** Ensures that the interface exists, is ours and is up. */
 export async function applyLink(exec: Exec, name: string, configDir: string): Promise<void> {
   if (!(await isLinkOurs(exec, name, configDir))) throw interfaceTaken(name)
   const alias = linkAlias(configDir)

@@ -1,4 +1,4 @@
-import type { Exec } from '@postern/host/exec'
+import type { Exec } from '@postern/host/processes/exec'
 import * as z from 'zod/mini'
 import { AgentError } from '../errors.ts'
 import { parseJson } from '../files.ts'
@@ -6,12 +6,12 @@ import { runTool, tryTool } from '../tools.ts'
 
 /** One of our nftables tables. */
 export interface Table {
-  /** `text` replaces the table as a whole. Runs `nft` only when the text, or what is in force, has changed. */
+  /** `text` replaces the table as a whole. Runs `nft` only when the text, or the table in force, has changed. */
   apply(text: string): Promise<void>
   remove(): Promise<void>
 }
 
-/** Keeps a table in force. It remembers how the kernel prints the table, and so notices when others change it. */
+/** Keeps a table in force. It remembers how the kernel prints the table, to notice when others change it. */
 export function createTable(exec: Exec, name: string): Table {
   let applied = ''
   let printed: string | undefined
@@ -40,7 +40,7 @@ export function createTable(exec: Exec, name: string): Table {
 const PortSet = z.object({ name: z.string(), type: z.unknown(), elem: z.optional(z.array(z.unknown())) })
 const PortSets = z.object({ nftables: z.array(z.object({ set: z.optional(PortSet) })) })
 
-/** The numbers in the sets of one of our tables, by the sets' names. Nothing where the table is not there. */
+/** The numbers in the sets of one of our tables, by the sets' names. Empty when the table does not exist. */
 export async function readPortSets(exec: Exec, name: string): Promise<Map<string, number[]>> {
   const listed = await tryTool(exec, 'nft', ['-j', 'list', 'table', 'inet', name])
   const rows = parseJson(listed?.stdout ?? '', PortSets)?.nftables ?? []
@@ -62,7 +62,7 @@ const Chains = z.object({ nftables: z.array(z.object({ chain: z.optional(Chain) 
 
 const OURS = ['postern_agent_', 'postern_services_']
 
-/** The chains of other programs at one of the kernel's hooks. */
+/** Other programs' chains at one of the kernel's hooks. */
 export async function listChains(exec: Exec, hook: 'forward' | 'input') {
   const listed = await tryTool(exec, 'nft', ['-j', 'list', 'chains'])
   const rows = parseJson(listed?.stdout ?? '', Chains)?.nftables ?? []
@@ -71,7 +71,7 @@ export async function listChains(exec: Exec, hook: 'forward' | 'input') {
   )
 }
 
-/** Those that drop what no rule allows. One with a rule about the interface `name` knows of it, and is left out. */
+/** Those that drop everything that no rule allows. One with a rule about the interface `name` is left out. */
 export async function listDroppingChains(exec: Exec, hook: 'forward' | 'input', name: string) {
   const found: string[] = []
   for (const chain of await listChains(exec, hook)) {

@@ -1,15 +1,18 @@
-import type { NodeTargets } from '@postern/contract/agent'
-import type { TakenPort } from '@postern/contract/agent-report'
+import type { NodeTargets } from '@postern/contract/agent/agent'
+import type { TakenPort } from '@postern/contract/agent/agent-report'
 import { findIp, formatIp } from '@postern/net/ip'
 import { type Listener, PROTOS, type Proto } from './listeners.ts'
 
-/** Ports at which the kernel does not choose between the tunnel's address and 127.0.0.1, because another user waits. */
+/**
+ * Ports for which the kernel must not choose between the tunnel's address and 127.0.0.1, because another user listens
+ * too.
+ */
 export interface Held {
-  /** They lead to 127.0.0.1, whoever listens at the tunnel's address. */
+  /** They lead to 127.0.0.1, whoever listens on the tunnel's address. */
   loopback: NodeTargets
-  /** They stay at the tunnel's address, whoever listens on 127.0.0.1. */
+  /** They lead to the tunnel's address, whoever listens on 127.0.0.1. */
   tunnel: NodeTargets
-  /** Nothing leads to them by IPv6, which their owner's programs do not take. */
+  /** They are not reachable over IPv6, on which their owner's programs do not listen. */
   ipv4: NodeTargets
 }
 type Place = 'loopback' | 'tunnel'
@@ -17,9 +20,9 @@ type Place = 'loopback' | 'tunnel'
 interface Owner {
   uid: number
   place: Place
-  /** Its programs, or root's, are who gets what comes by IPv6. */
+  /** Its programs, or root's, get the IPv6 traffic. */
   takesIpv6: boolean
-  /** Users that came later, and gain nothing by waiting. */
+  /** Users that came later, who do not get the port by waiting. */
   others: readonly number[]
 }
 
@@ -28,16 +31,16 @@ const LOOPBACK = '127.0.0.1'
 const EVERYWHERE = '0.0.0.0'
 const EVERYWHERE6 = '::'
 
-/** What the previous agent left in the kernel. */
+/** The previous agent's state in the kernel. */
 export interface Before {
   held: Held
   published: NodeTargets
 }
 
 /**
- * To whom the published ports belong. Any user may listen at the tunnel's address or on 127.0.0.1 above port 1023: a
- * port belongs to the user that was seen there first, until its programs are gone, or to root. That lasts while the
- * port is not published, so that nobody gains by waiting for that.
+ * Decides which user owns each published port. Any user may listen on the tunnel's address or on 127.0.0.1 above port
+ * 1023: a port belongs to root, or to the user that was seen there first, until its programs are gone. This also
+ * lasts while the port is not published, so that waiting for that gains nothing.
  */
 export function createOwners() {
   let owners: Record<Proto, Map<number, Owner>> = { tcp: new Map(), udp: new Map() }
@@ -51,8 +54,8 @@ export function createOwners() {
   return {
     watched,
     /**
-     * @param listeners at the ports that are watched
-     * @param own the addresses of the tunnel here
+     * @param listeners on the watched ports
+     * @param own the node's addresses in the tunnel
      */
     look(targets: NodeTargets, listeners: readonly Listener[], own: readonly string[], before?: Before) {
       const next: typeof owners = { tcp: new Map(), udp: new Map() }
@@ -83,7 +86,10 @@ export function createOwners() {
   }
 }
 
-/** The users whose programs listen at the tunnel's address, on 127.0.0.1, at all addresses, and those that IPv6 leads to. */
+/**
+ * The users whose programs listen on the tunnel's address, on 127.0.0.1, on all addresses, and those that IPv6 leads
+ * to.
+ */
 interface Seats {
   tunnel: readonly number[]
   loopback: readonly number[]
@@ -92,8 +98,8 @@ interface Seats {
 }
 
 /**
- * No other TCP socket gets a port beside one for all addresses of both kinds, so one that has another beside it takes
- * IPv6 alone; of UDP it may take both.
+ * No TCP socket can share a port with one for all addresses of both families, so one that has another beside it takes
+ * only IPv6; for UDP it may take both.
  */
 function seatsOf(all: readonly Listener[], proto: Proto, port: number, own: readonly string[]): Seats {
   const here = all.filter((one) => one.proto === proto && one.port === port)
@@ -109,7 +115,7 @@ function seatsOf(all: readonly Listener[], proto: Proto, port: number, own: read
   }
 }
 
-/** A program that is alone on 127.0.0.1 is held there: without that, what was taken was taken at the tunnel's address. */
+/** A program that is alone on 127.0.0.1 is held there; otherwise it was reached at the tunnel's address. */
 function placeOf(before: Before | undefined, proto: Proto, port: number): Place | undefined {
   if (before?.held.loopback[proto].includes(port)) return 'loopback'
   return before?.published[proto].includes(port) ? 'tunnel' : undefined

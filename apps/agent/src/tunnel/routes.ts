@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { messageOf } from '@postern/host/errors'
-import type { Exec } from '@postern/host/exec'
+import type { Exec } from '@postern/host/processes/exec'
 import { findCidr, formatCidr } from '@postern/net/cidr'
 import * as z from 'zod/mini'
 import { FAMILIES, type Family, familyOf, ip, listRows } from '../tools.ts'
@@ -9,7 +9,7 @@ const EVERYTHING = { '-4': '0.0.0.0/0', '-6': '::/0' } as const
 
 export interface RouteOptions {
   interface: string
-  /** Networks to reach through the tunnel. The whole internet among them means all traffic. */
+  /** Networks to reach through the tunnel. If the whole internet is among them, all traffic. */
   allowedIps: readonly string[]
   families: readonly Family[]
   /** Addresses to reach outside the tunnel even when all traffic goes through it. */
@@ -25,7 +25,10 @@ export interface Unrouted {
   problem: string
 }
 
-/** Makes these the only routes into the tunnel. @returns those that could not be made. */
+/**
+ * Makes these the only routes into the tunnel.
+ * @returns those that could not be made
+ */
 export async function applyRoutes(exec: Exec, options: RouteOptions): Promise<Unrouted[]> {
   const problems: Unrouted[] = []
   for (const family of options.families) {
@@ -65,6 +68,37 @@ async function applyPartial(exec: Exec, family: Family, name: string, wanted: st
   return problems
 }
 
+const OtherRow = z.object({ dst: z.string(), dev: z.optional(z.string()), type: z.optional(z.string()) })
+
+/**
+ * The device by which this machine reaches a part of the network, or all of it, in any table; default routes apart.
+ * @param own devices that do not count @returns undefined when there is none
+ */
+export async function findForeignRoute(
+  exec: Exec,
+  network: string,
+  own: readonly string[],
+): Promise<string | undefined> {
+  for (const which of ['root', 'match']) {
+    const rows = await listRows(
+      exec,
+      OtherRow,
+      familyOf(network),
+      'route',
+      'show',
+      'table',
+      'all',
+      which,
+      network,
+    )
+    const other = rows.find(
+      ({ dst, dev = '', type = 'unicast' }) => dst !== 'default' && type === 'unicast' && !own.includes(dev),
+    )
+    if (other) return other.dev ?? 'several devices'
+  }
+  return undefined
+}
+
 function networkOf(text: string): string {
   const cidr = findCidr(text)
   return cidr ? formatCidr(cidr) : text
@@ -76,15 +110,16 @@ interface Rule {
   args: string[]
 }
 
-/** Three priorities and a routing table for each interface name, away from those of other programs. */
+/** Three priorities and a routing table for each interface name, apart from those of other programs. */
 function slot(name: string): { first: number; table: string } {
   const number = createHash('sha256').update(name).digest().readUInt16BE(0) % 2000
   return { first: 20_000 + number * 3, table: String(51_000 + number) }
 }
 
 /**
- * First what the tunnel itself needs, outside of it; then every route of the machine except its default one; then
- * the tunnel. So a local network stays local, and the endpoint stays reachable whatever the default route becomes.
+ * First the hosts that the tunnel itself needs, outside it; then every route of the machine except its default one;
+ * then the tunnel. So a local network stays local, and the endpoint stays reachable whatever the default route
+ * becomes.
  */
 function renderRules(family: Family, options: RouteOptions): Rule[] {
   const { first, table } = slot(options.interface)

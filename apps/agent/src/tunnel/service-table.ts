@@ -6,23 +6,20 @@ export function serviceTable(name: string): string {
   return `postern_services_${name.replaceAll('-', '_')}`
 }
 
-export type ServiceTableInput = Pick<Wanted, 'addresses' | 'gateway'> & {
-  targets: NonNullable<Wanted['targets']>
-  held?: Held
-}
+export type ServiceTableInput = Pick<Wanted, 'addresses' | 'gateway' | 'targets'> & { held?: Held }
 
 /** Before connection tracking. */
 const RAW = -300
-/** After other programs, so that what Docker leads to a container keeps its way. */
+/** After other programs, so that packets that Docker leads to a container keep their way. */
 const DESTINATION_NAT = -95
 const FILTER = -10
 const SOURCE_NAT = 100
 const DNS_PORT = 53
 
 /**
- * What of this node the edge reaches through the tunnel, for `nft`: the published ports and nothing else. What a
- * program takes at the tunnel's address goes to it; the rest of the published ports leads to 127.0.0.1. Ports that a
- * user holds are not given to another one.
+ * The parts of this node that the edge can reach through the tunnel, for `nft`: only the published ports. If a
+ * program listens on the tunnel's address it gets the traffic; other published ports lead to 127.0.0.1. A port that a
+ * user holds is not given to another user.
  */
 export function renderServiceTable(name: string, input: ServiceTableInput): string {
   const own = input.addresses.map((address) => address.split('/')[0] ?? '')
@@ -46,7 +43,7 @@ export function renderServiceTable(name: string, input: ServiceTableInput): stri
   ].join('\n')
 }
 
-/** The sets of what is held; an agent that starts anew reads them back. */
+/** The sets of held ports; a restarted agent reads them back. */
 export const HELD_SETS = (['loopback', 'tunnel', 'ipv4'] as const).flatMap((place) =>
   (['tcp', 'udp'] as const).map((proto) => ({ label: `${proto}_${place}`, place, proto })),
 )
@@ -65,9 +62,9 @@ function renderChain(label: string, head: string, rules: readonly string[]): str
 }
 
 /**
- * The kernel itself says whether a program takes a new connection as it comes: no list of ours can be out of date.
- * It does not ask whose program that is, so ports of which the agent knows that are decided before.
- * With `route_localnet` nothing else keeps the tunnel's packets away from 127.0.0.0/8.
+ * The kernel itself checks for each new connection whether a program listens, so no list of ours can be out of date.
+ * It does not check whose program it is, so ports with a known owner are decided before. With `route_localnet`,
+ * nothing else keeps the tunnel's packets away from 127.0.0.0/8.
  */
 function loopbackChains(name: string): string[] {
   return [
@@ -94,7 +91,7 @@ function loopbackChains(name: string): string[] {
   ]
 }
 
-/** By the port that the edge asked for: other programs may have led it elsewhere, such as into a container. */
+/** By the port that the edge addressed: other programs may have redirected it, such as into a container. */
 const PUBLISHED = (['tcp', 'udp'] as const).flatMap((proto) => {
   const asked = (address: string) =>
     `ct original ${address} meta l4proto ${proto} ct original proto-dst @${proto}_ports`
@@ -104,14 +101,14 @@ const PUBLISHED = (['tcp', 'udp'] as const).flatMap((proto) => {
   ]
 })
 
-/** By its number: the name that nft knows it by is in /etc/protocols, which a small machine may lack. */
+/** By number: nft takes the name from /etc/protocols, which a small machine may lack. */
 const ICMPV6 = 58
 const ANSWERS = [
   'ct direction reply ct state established accept',
   `ct state related meta l4proto { icmp, ${ICMPV6} } accept`,
 ]
 
-/** Behind a gateway its own table says what is forwarded; the gateway's addresses there are hosts of its networks. */
+/** The gateway's own table decides what is forwarded; its addresses there are hosts of its networks. */
 function filterChains(name: string, isGateway: boolean): string[] {
   const behind = [
     'ip daddr @subnets4 accept',

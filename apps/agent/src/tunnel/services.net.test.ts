@@ -1,6 +1,7 @@
-import { type Exec, ProgramMissingError } from '@postern/host/exec'
-import { dyingExec } from '@postern/testkit/dying-exec'
-import { run } from '@postern/testkit/exec'
+import type { NodeTargets } from '@postern/contract/agent/agent'
+import { type Exec, ExecTimeoutError, ProgramMissingError } from '@postern/host/processes/exec'
+import { dyingExec } from '@postern/testkit/processes/dying-exec'
+import { run } from '@postern/testkit/processes/exec'
 import { shared } from '@postern/testkit/shared'
 import { tempDir } from '@postern/testkit/temp-dir'
 import { until } from '@postern/testkit/until'
@@ -24,7 +25,7 @@ const dir = tempDir()
 const lab = shared(() => startServicesLab(dir))
 beforeEach(() => lab.services().remove())
 
-test('a published port reaches the program that is there, on 127.0.0.1 too, and the program sees the edge', async () => {
+test("a published port reaches its program, on 127.0.0.1 too, and the program sees the edge's address", async () => {
   expect(await lab.atTunnel('tcp', 8001)).toBe('ECONNREFUSED')
   expect(await lab.apply()).toEqual([])
   expect(await lab.atTunnel('tcp', 8001)).toBe('loopback 10.64.0.1')
@@ -35,7 +36,7 @@ test('a published port reaches the program that is there, on 127.0.0.1 too, and 
   expect(await lab.atTunnel('tcp', 8004)).toBe('ECONNREFUSED')
 })
 
-test('the same holds by IPv6, where only a program that takes IPv6 is reached', async () => {
+test('the same holds over IPv6, which only reaches a program that listens on IPv6', async () => {
   expect(await ask(lab.edge, 'tcp', 'fd64::2', 9006)).toBe('private fd64::1')
   await lab.apply()
   expect(await ask(lab.edge, 'tcp', 'fd64::2', 8006)).toBe('both fd64::1')
@@ -63,7 +64,7 @@ test('nothing else on the node is reached through the tunnel, whatever the edge 
   expect((await lab.edge.run('fping', '-c1', '-t1000', '10.64.0.2')).code).toBe(0)
 })
 
-test('a neighbour on the network of the node reaches no loopback address', async () => {
+test("a neighbour on the node's network reaches no loopback address", async () => {
   await lab.apply()
   expect(await ask(lab.neighbour, 'tcp', '127.0.0.1', 8001)).toBe('silence')
   expect(await ask(lab.neighbour, 'udp', '127.0.0.1', 8001)).toBe('silence')
@@ -93,7 +94,7 @@ test('a node that forwards opens none of its networks to the edge, and a contain
   await container.stop()
 })
 
-test('a gateway keeps the hosts of its networks, itself among them, and its name server', async () => {
+test('a gateway still serves the hosts of its networks, including itself, and its name server', async () => {
   await lab.apply({ tcp: [], udp: [] }, { gateway: ['192.168.7.0/24'] })
   expect(await ask(lab.edge, 'tcp', '192.168.7.1', 9002)).toBe('private 10.64.0.1')
   expect(await lab.atTunnel('tcp', 9002)).toBe('silence')
@@ -112,7 +113,7 @@ test('what a program opens and closes counts at once: the kernel is asked for ev
   expect(await lab.atTunnel('tcp', 8004)).toBe('ECONNREFUSED')
 })
 
-test('what the node itself starts is answered, and a port that is no longer published is closed', async () => {
+test("the node's own connections get answers, and a port that is no longer published is closed", async () => {
   await lab.apply()
   await lab.edge.must('nft', 'flush', 'ruleset')
   const program = lab.edge.start([process.execPath, WORD, 'say', 'tcp', '10.64.0.1', '7000', 'edge'], {
@@ -126,21 +127,13 @@ test('what the node itself starts is answered, and a port that is no longer publ
   expect(await lab.atTunnel('tcp', 8003)).toBe('all 10.64.0.1')
 })
 
-test('a server that names no targets leaves the plain way, and nothing of ours', async () => {
-  await lab.apply()
-  expect(await lab.services().apply(wanting(undefined))).toEqual([])
-  expect(await lab.atTunnel('tcp', 9002)).toBe('private 10.64.0.1')
-  expect(await lab.atTunnel('tcp', 8001)).toBe('ECONNREFUSED')
-  expect(await remains()).toBe('0')
-})
-
-/** All that `apply` changes on a machine. */
+/** Everything that `apply` changes on a machine. */
 async function remains(): Promise<string> {
   const route = await lab.node.must('cat', `/proc/sys/net/ipv4/conf/${TUNNEL}/route_localnet`)
   return `${await lab.node.must('nft', 'list', 'ruleset')}${route.trim()}`
 }
 
-test('what another program flushes or sets is put right by the next look', async () => {
+test('what another program flushes or sets is repaired by the next check', async () => {
   const services = lab.services()
   await services.apply(wanting(PUBLISHED))
   const whole = await remains()
@@ -153,7 +146,7 @@ test('what another program flushes or sets is put right by the next look', async
   expect(await remains()).toBe(whole)
 })
 
-test('without nft, or where the kernel takes no such table, the plain way stays and the note says so', async () => {
+test("without nft, or if the kernel refuses the table, services need the tunnel's address and a note says so", async () => {
   const note = "Services reach only programs that listen on the tunnel's address, not those on 127.0.0.1"
   const withNft = (nft: Exec['run']): Exec => ({
     ...lab.exec,
@@ -171,7 +164,21 @@ test('without nft, or where the kernel takes no such table, the plain way stays 
   }
 })
 
-test('a firewall that drops incoming packets is named, unless it knows of the tunnel', async () => {
+test('a table that nft does not take for what is in it leaves the node closed, not open', async () => {
+  const busy: Exec = {
+    ...lab.exec,
+    run: (program, args, options) =>
+      program === 'nft' && options?.input?.includes('8001')
+        ? Promise.reject(new ExecTimeoutError('nft took too long'))
+        : lab.exec.run(program, args, options),
+  }
+  const notes = await createServices(busy, TUNNEL).apply(wanting(PUBLISHED))
+  expect(notes).toEqual([expect.stringContaining('Nothing of this node can be reached: ')])
+  expect(await lab.atTunnel('tcp', 9002)).toBe('silence')
+  expect(await lab.atTunnel('tcp', 8003)).toBe('silence')
+})
+
+test('a firewall that drops incoming packets is named, unless it has a rule for the tunnel', async () => {
   const chain = (rule: string) =>
     `table ip fw { chain in { type filter hook input priority 0; policy drop; ${rule} } ; }`
   await run(lab.node.argv('nft', '-f', '-'), { input: chain('') })
@@ -187,14 +194,17 @@ test('a firewall that drops incoming packets is named, unless it knows of the tu
   await lab.node.must('nft', 'delete', 'table', 'ip', 'fw')
 })
 
-test('killed before any step, loopback is never open without the table, and the next agent ends in the same place', async () => {
+test('killed before any step, loopback is never open without the table, and the next agent reaches the same state', async () => {
+  const none: NodeTargets = { tcp: [], udp: [] }
   const other = { tcp: [8003], udp: [] }
+  await lab.services().apply(wanting(none))
+  const closed = await remains()
   await lab.apply()
   const whole = await remains()
   for (const [from, to] of [
-    [undefined, PUBLISHED],
+    [none, PUBLISHED],
     [other, PUBLISHED],
-    [PUBLISHED, undefined],
+    [PUBLISHED, none],
   ] as const)
     for (let step = 1; step <= 6; step++) {
       await lab.services().remove()
@@ -205,13 +215,13 @@ test('killed before any step, loopback is never open without the table, and the 
       const left = await remains()
       if (left.endsWith('1')) expect(left).toContain('ip daddr 127.0.0.0/8 drop')
       await lab.services().apply(wanting(to))
-      expect(await remains()).toBe(to ? whole : '0')
+      expect(await remains()).toBe(to === none ? closed : whole)
     }
   await lab.services().remove()
   expect(await remains()).toBe('0')
 })
 
-test('any configuration that is accepted makes a table that nft takes, with these ports and no others', async () => {
+test('any accepted configuration makes a table that nft accepts, with exactly these ports', async () => {
   const port = fc.integer({ min: 1, max: 65_535 })
   const ports = fc.array(fc.oneof(port, port, fc.constantFrom(0, 65_536, 1.5, Number.NaN)), { maxLength: 40 })
   const name = fc.stringMatching(/^[a-z][a-z0-9-]{0,14}$/)
@@ -224,7 +234,7 @@ test('any configuration that is accepted makes a table that nft takes, with thes
         expect(parse).toThrow('unusable targets')
         return
       }
-      const { targets = PUBLISHED, addresses, gateway: networks } = parse()
+      const { targets, addresses, gateway: networks } = parse()
       const text = renderServiceTable(device, { targets, addresses, gateway: networks })
       const { code, stderr } = await run(lab.node.argv('nft', '-c', '-f', '-'), { input: text })
       expect([code, stderr], text).toEqual([0, ''])

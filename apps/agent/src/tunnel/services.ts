@@ -1,6 +1,6 @@
-import type { TakenPort } from '@postern/contract/agent-report'
+import type { TakenPort } from '@postern/contract/agent/agent-report'
 import { messageOf } from '@postern/host/errors'
-import type { Exec } from '@postern/host/exec'
+import type { Exec } from '@postern/host/processes/exec'
 import { AgentError } from '../errors.ts'
 import type { Wanted } from '../wanted.ts'
 import { listListeners } from './listeners.ts'
@@ -8,7 +8,7 @@ import { createTable, listDroppingChains, readPortSets } from './nft.ts'
 import { type Before, createOwners, describeTaken, type Held } from './owners.ts'
 import { HELD_SETS, renderServiceTable, serviceTable } from './service-table.ts'
 
-/** What of this machine the edge reaches: exactly the published ports, on 127.0.0.1 too. */
+/** Opens exactly the published ports to the edge, those on 127.0.0.1 too. */
 export function createServices(exec: Exec, name: string) {
   const table = createTable(exec, serviceTable(name))
   const owners = createOwners()
@@ -21,17 +21,13 @@ export function createServices(exec: Exec, name: string) {
   }
 
   return {
-    /** The ports at which other listeners are worth a look. */
+    /** The ports whose other listeners matter. */
     watched: owners.watched,
-    /** The published ports at which another user waits. */
+    /** The published ports on which another user also listens. */
     taken: () => taken,
-    /** @returns what could not be done, in words. */
+    /** @returns what did not work, in words */
     async apply({ targets, addresses, gateway }: Wanted): Promise<string[]> {
       taken = []
-      if (!targets) {
-        await remove()
-        return []
-      }
       const isAny = targets.tcp.length + targets.udp.length > 0
       const own = addresses.map((address) => address.split('/')[0] ?? '')
       const listeners = await listListeners(owners.watched(targets), exec.readFile)
@@ -48,7 +44,13 @@ export function createServices(exec: Exec, name: string) {
         await routeToLoopback(exec, name, isAny)
       } catch (error) {
         await routeToLoopback(exec, name, false)
-        return [`${PLAIN_WAY}: ${messageOf(error)}`]
+        // A kernel that takes the table without ports could take the other: then nothing is open, rather than all.
+        const closed = renderServiceTable(name, { targets: NO_PORTS, addresses, gateway: null })
+        const isClosed = await table.apply(closed).then(
+          () => true,
+          () => false,
+        )
+        return [`${isClosed ? 'Nothing of this node can be reached' : PLAIN_WAY}: ${messageOf(error)}`]
       }
       taken = found
       return isAny ? [...found.map(describeTaken), ...(await listFirewallProblems(exec, name))] : []
@@ -73,9 +75,10 @@ async function readBefore(exec: Exec, name: string): Promise<Before> {
   }
 }
 
+const NO_PORTS = { tcp: [], udp: [] }
 const PLAIN_WAY = "Services reach only programs that listen on the tunnel's address, not those on 127.0.0.1"
 
-/** Lets packets that came through the tunnel go to 127.0.0.1. Of our own interface, with which it ends. */
+/** Lets packets from the tunnel reach 127.0.0.1. A setting of our own interface, with which it ends. */
 async function routeToLoopback(exec: Exec, name: string, isOn: boolean): Promise<void> {
   const path = `/proc/sys/net/ipv4/conf/${name}/route_localnet`
   const wanted = isOn ? '1' : '0'

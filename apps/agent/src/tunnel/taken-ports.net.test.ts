@@ -14,7 +14,7 @@ const TAKEN = (proto: string, port: number, where: string) =>
 const LOOPBACK = ['127.0.0.1', '::ffff:127.0.0.1']
 
 test.each((['tcp', 'udp'] as const).flatMap((proto) => LOOPBACK.map((address) => [proto, address] as const)))(
-  'no other user takes a published %s port from a program at %s, nor at the other address',
+  'no other user takes a published %s port from a program at %s, even at the other address',
   async (proto, loopback) => {
     const PROTO = proto.toUpperCase()
     const published = { tcp: [8005], udp: [8005] }
@@ -25,7 +25,7 @@ test.each((['tcp', 'udp'] as const).flatMap((proto) => LOOPBACK.map((address) =>
     const thief = await lab.say(proto, '10.64.0.2', 8005, 'thief', USER)
     expect(await lab.atTunnel(proto, 8005)).toBe('genuine 10.64.0.1')
     expect(await look()).toEqual([TAKEN(PROTO, 8005, "at the tunnel's address")])
-    // It gains nothing by waiting until the program is started anew, nor by an agent that is.
+    // It gains nothing by waiting for a restart of the program or of the agent.
     await genuine.stop()
     await look()
     expect(await lab.atTunnel(proto, 8005)).toBe('ECONNREFUSED')
@@ -42,7 +42,7 @@ test.each((['tcp', 'udp'] as const).flatMap((proto) => LOOPBACK.map((address) =>
     expect(await look()).toEqual([TAKEN(PROTO, 8005, 'on 127.0.0.1')])
     await tunnel.stop()
     expect(await lab.atTunnel(proto, 8005)).toBe('ECONNREFUSED')
-    // A port that nobody holds goes to who comes first, as ever.
+    // A port that nobody holds goes to the first program, as usual.
     await second.stop()
     await look()
     const user = await lab.say(proto, '10.64.0.2', 8005, 'user', USER)
@@ -59,7 +59,7 @@ test.each((['tcp', 'udp'] as const).flatMap((proto) => LOOPBACK.map((address) =>
 const OTHER_USER = USER.map((word) => word.replace('65534', '65533'))
 
 test.each(['tcp', 'udp'] as const)(
-  'nobody gains a %s port by waiting until the agent starts anew, or the service is enabled again',
+  'nobody gains a %s port by waiting for a restart of the agent, or until the service is enabled again',
   async (proto) => {
     const published = { tcp: [8007], udp: [8007] }
     const none = { tcp: [], udp: [] }
@@ -75,7 +75,7 @@ test.each(['tcp', 'udp'] as const)(
     expect(await lab.atTunnel(proto, 8007)).toBe('silence')
     expect(await services.apply(wanting(published))).toEqual([waits])
     expect(await lab.atTunnel(proto, 8007)).toBe('genuine 10.64.0.1')
-    // Nor while it is not published and its program is started anew.
+    // Nor while it is not published and its program restarts.
     await services.apply(wanting(none))
     await genuine.stop()
     await services.apply(wanting(none))
@@ -93,7 +93,7 @@ test.each(
     ['127.0.0.1', '0.0.0.0'].map((address) => [proto, address] as const),
   ),
 )(
-  'no other user takes what comes by IPv6 to a published %s port of a program at %s',
+  'no other user takes the IPv6 traffic to a published %s port of a program at %s',
   async (proto, address) => {
     const services = lab.services()
     const look = () => services.apply(wanting({ tcp: [8008], udp: [8008] }))
@@ -106,7 +106,7 @@ test.each(
     expect(await look()).toEqual([TAKEN(proto.toUpperCase(), 8008, "at the tunnel's address")])
     expect(await byIpv6()).toBe('silence')
     expect(await lab.atTunnel(proto, 8008)).toBe('genuine 10.64.0.1')
-    // Nor while the other program is started anew.
+    // Nor while the other program restarts.
     await genuine.stop()
     await look()
     expect(await byIpv6()).toBe('silence')
@@ -114,7 +114,7 @@ test.each(
   },
 )
 
-test('a UDP program that takes IPv6 is reached by it, and again as soon as it is started anew', async () => {
+test('a UDP program that listens on IPv6 is reached over it, and again as soon as it is restarted', async () => {
   const services = lab.services()
   const look = () => services.apply(wanting({ tcp: [], udp: [8009] }))
   for (const address of ['::', 'fd64::2']) {

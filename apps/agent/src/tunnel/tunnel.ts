@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
-import type { NodeTargets } from '@postern/contract/agent'
-import { type AgentReport, MOST_REPORTED } from '@postern/contract/agent-report'
+import type { NodeTargets } from '@postern/contract/agent/agent'
+import { type AgentReport, MOST_REPORTED } from '@postern/contract/agent/agent-report'
 import { messageOf } from '@postern/host/errors'
-import type { Exec } from '@postern/host/exec'
+import type { Exec } from '@postern/host/processes/exec'
 import type { AgentPaths } from '../config.ts'
 import { applyDns } from '../dns/resolver.ts'
 import type { Credentials } from '../store.ts'
@@ -26,15 +26,20 @@ export interface TunnelInput {
 type Taken = Pick<AgentReport, 'takenPorts' | 'takenRoutes'>
 const NOTHING_TAKEN: Taken = { takenPorts: [], takenRoutes: [] }
 
-/** This machine's end of the tunnel. Changes only what differs from what is wanted. */
+/** This machine's end of the tunnel. Changes only what differs from the wanted state. */
 export interface Tunnel {
-  /** @returns what could not be done although the tunnel is up. @throws AgentError when it cannot come up. */
+  /**
+   * @returns what did not work although the tunnel is up
+   * @throws AgentError when it cannot come up
+   */
   apply(input: TunnelInput): Promise<string[]>
-  /** Gives WireGuard its peer again at the next `apply`: wireguard-go keeps to a source address that is gone. */
+  /**
+   * Sets WireGuard's peer again at the next `apply`, because wireguard-go keeps using a source address that is gone.
+   */
   renew(): void
-  /** The ports whose listeners may change to whom the published ports lead; given those that are published. */
+  /** The ports whose listeners may change where the published ports lead; called with the published ones. */
   watched(published: NodeTargets): NodeTargets
-  /** What other programs have taken of it, as the last `apply` found. */
+  /** What other programs have taken from it, as the last `apply` found. */
   taken(): Taken
   remove(): Promise<void>
 }
@@ -77,7 +82,7 @@ export function createTunnel(exec: Exec, paths: AgentPaths, credentials: Credent
     async apply(input) {
       const { wanted, outside, dns } = input
       await applyLink(exec, name, paths.configDir)
-      // Before the peer: nothing comes through that is not published.
+      // Before the peer, so that only published ports are reachable from the start.
       const closed = await services.apply(wanted)
       const families = listFamilies(name)
       const addresses = wanted.addresses.filter((one) => families.includes(familyOf(one)))
@@ -108,7 +113,7 @@ export function createTunnel(exec: Exec, paths: AgentPaths, credentials: Credent
   }
 }
 
-/** Removes everything the agent made. Safe when nothing or only a part exists. */
+/** Removes everything that the agent made. Safe when nothing or only a part exists. */
 export async function removeTunnel(exec: Exec, paths: AgentPaths, name: string | undefined): Promise<void> {
   const names = new Set([...(name ? [name] : []), ...(await listOwnLinks(exec, paths.configDir))])
   for (const one of names) {

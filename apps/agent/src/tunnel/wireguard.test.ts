@@ -1,8 +1,8 @@
-import type { Exec } from '@postern/host/exec'
+import type { Exec } from '@postern/host/processes/exec'
 import { expect, test } from 'vitest'
 import { findTunnelState } from './wireguard.ts'
 
-/** @returns the programs that looking at the interface runs */
+/** @returns the programs that reading the interface runs */
 async function listRun(ifalias?: string): Promise<string[]> {
   const programs: string[] = []
   const run: Exec['run'] = async (program) => {
@@ -18,7 +18,7 @@ async function listRun(ifalias?: string): Promise<string[]> {
   return programs
 }
 
-test('wg runs only for an interface with a mark, behind which wireguard-go is listening', async () => {
+test('wg runs only for an interface with our alias, behind which wireguard-go is listening', async () => {
   expect(await listRun()).toEqual(['ip'])
   expect(await listRun('postern-agent:/etc/postern')).toEqual(['ip', 'wg'])
 })

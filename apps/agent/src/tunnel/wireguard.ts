@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises'
-import type { Exec } from '@postern/host/exec'
+import type { Exec } from '@postern/host/processes/exec'
 import { parseWgDump, type WgDump, type WgPeer } from '@postern/host/wg-dump'
 import { AgentError } from '../errors.ts'
 import { writePrivate } from '../files.ts'
@@ -50,8 +50,9 @@ export interface TunnelState extends Pick<WgDump, 'publicKey' | 'listenPort'> {
 }
 
 /**
- * @returns what the interface holds, or undefined when it does not exist or has no mark yet. It gets the mark when
- * wireguard-go listens: `wg` deletes a socket on which wireguard-go is not listening yet, and wireguard-go then exits.
+ * @returns the interface's present state, or undefined when it does not exist or has no alias yet. It gets the alias
+ * when wireguard-go listens: `wg` deletes a socket on which wireguard-go is not listening yet, and wireguard-go then
+ * exits.
  */
 export async function findTunnelState(exec: Exec, name: string): Promise<TunnelState | undefined> {
   if ((await findLink(exec, name))?.ifalias === undefined) return undefined
@@ -61,7 +62,7 @@ export async function findTunnelState(exec: Exec, name: string): Promise<TunnelS
   return { publicKey, listenPort, peer: peers[0] }
 }
 
-/** True when the interface holds what is wanted. The endpoint does not count: it may have roamed. */
+/** True when the interface has the wanted state. The endpoint does not count, because it may have roamed. */
 export function isInForce(wanted: Wanted, publicKey: string, state: TunnelState | undefined): boolean {
   const { peer } = wanted
   return (

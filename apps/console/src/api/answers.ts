@@ -11,7 +11,7 @@ async function readText(response: Response): Promise<string | undefined> {
 /** A success as the contract describes it; an answer without a body passes as undefined. */
 export async function parseAnswer<T>(schema: z.ZodMiniType<T>, response: Response): Promise<T> {
   const text = await readText(response)
-  // The caller's type says what it gets; no endpoint that it reads fields of answers without a body.
+  // The caller's type decides; no endpoint whose fields it reads answers without a body.
   if (text === undefined) return undefined as T
   const result = schema.safeParse(parseJson(text))
   if (result.success) return result.data

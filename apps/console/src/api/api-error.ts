@@ -26,7 +26,7 @@ export class ApiError extends Error {
   }
 }
 
-/** What of a failure a person reads, or quotes to the people who run the server. */
+/** The parts of a failure that a person reads, or quotes to the people who run the server. */
 export interface Failure {
   message: string
   /** 0 when no answer came. */
@@ -39,12 +39,12 @@ export function failureOf(error: unknown): Failure {
   return { message: errorMessage(error), status, requestId }
 }
 
-/** A request that the server could not read: the client itself has told it in a toast. */
+/** A request that the server could not read: the client has already shown it in a toast. */
 export function isTold(error: unknown): boolean {
   return error instanceof ApiError && error.status === 400
 }
 
-/** What a person reads when something failed. */
+/** The message for a person when something failed. */
 export function errorMessage(error: unknown): string {
   return error instanceof ApiError ? error.message : 'Something went wrong in the console. Reload the page.'
 }

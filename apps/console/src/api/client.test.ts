@@ -1,4 +1,4 @@
-import { endpoints } from '@postern/contract/console-endpoints'
+import { endpoints } from '@postern/contract/endpoints/console-endpoints'
 import { expect, test, vi } from 'vitest'
 import { ApiError } from './api-error.ts'
 import { createApi } from './client.ts'
@@ -45,7 +45,7 @@ test('a call has the filled path, the query without absent keys, the bearer and 
   expect(init?.headers).toMatchObject({ authorization: 'Bearer secret', 'x-postern-key': 'half' })
 })
 
-test('what has nothing to say is sent without a body', async () => {
+test('a call without input is sent without a body', async () => {
   const { api, fetch } = apiThatAnswers(json(200, { id: 3 }))
   await api
     .call(endpoints.disableService, { params: { nodeId: 7, type: 'http', id: 3 } })
@@ -80,7 +80,7 @@ test('400 without a message is an unknown error', async () => {
   expect(onBadRequest).toHaveBeenCalledWith('Unknown Error')
 })
 
-test('an answer that takes a session shows that the token is good, and the sign-in shows nothing', async () => {
+test('an answer that needs a session proves the token, and the sign-in proves nothing', async () => {
   const account = apiThatAnswers(json(200, { id: 1, username: 'admin', role: 'admin' }))
   await account.api.call(endpoints.me, {})
   expect(account.onAccepted).toHaveBeenCalledOnce()
@@ -99,7 +99,7 @@ test.each([401, 403, 429])('%s with a token ends the session', async (status) =>
 })
 
 test.each(['secret', null])(
-  'without the sign-in in front of it the page is loaded anew, as %s',
+  'without the sign-in in front of the console the page is reloaded, as %s',
   async (token) => {
     const { api, onRefused, onSignIn } = apiThatAnswers(json(401, { message: 'no', code: 'sign_in' }), token)
     await errorOf(api.call(endpoints.me, {}))
@@ -109,7 +109,7 @@ test.each(['secret', null])(
   },
 )
 
-test('what only the role does not allow leaves the session as it is', async () => {
+test('a refusal because of the role does not end the session', async () => {
   const { api, onRefused } = apiThatAnswers(
     json(403, { message: 'Your role does not allow this', code: 'role' }),
   )
@@ -123,7 +123,7 @@ test.each([401, 429])('%s at the sign-in does not', async (status) => {
   expect(onRefused).not.toHaveBeenCalled()
 })
 
-test('a page whose token ran out leaves, too', async () => {
+test('a page whose token expired leaves, too', async () => {
   const { api, onRefused } = apiThatAnswers(json(401, { message: 'no' }), null)
   await errorOf(api.call(endpoints.me, {}))
   expect(onRefused).toHaveBeenCalledOnce()
@@ -143,23 +143,23 @@ test('an answer without a body passes', async () => {
   expect(await api.call(endpoints.logout, {})).toBeUndefined()
 })
 
-test('an answer that is not of the contract is an error, not a broken page', async () => {
+test('an answer that does not match the contract is an error, not a broken page', async () => {
   const { api } = apiThatAnswers(json(200, { id: 'x' }))
   expect(await errorOf(api.call(endpoints.me, {}))).toMatchObject({ code: 'answer' })
 })
 
-test('no answer is an error of its own', async () => {
+test('a missing answer is an error of its own', async () => {
   const { api } = apiThatAnswers(() => Promise.reject(new TypeError('Failed to fetch')))
   expect(await errorOf(api.call(endpoints.me, {}))).toMatchObject({ status: 0, code: 'network' })
 })
 
-test('a page that was left hears of the abort and of nothing else', async () => {
+test('a page that was left sees only the abort', async () => {
   const { api } = apiThatAnswers(() => Promise.reject(new DOMException('left', 'AbortError')))
   const signal = AbortSignal.abort()
   await expect(api.call(endpoints.me, { signal })).rejects.toThrow('left')
 })
 
-test('a file has the name that the server gave it', async () => {
+test('a file gets the name that the server gave it', async () => {
   const headers = { 'content-disposition': 'attachment; filename="postern-office.conf"' }
   const { api } = apiThatAnswers(() => new Response('[Interface]', { headers }))
   const file = await api.download(endpoints.downloadNode, { params: { id: 1 } }, 'config.conf')

@@ -1,7 +1,7 @@
-import { SESSION_KEY_HEADER, type Ticket } from '@postern/contract/auth'
-import { type Endpoint, pathOf } from '@postern/contract/endpoint'
+import { type Endpoint, pathOf } from '@postern/contract/endpoints/endpoint'
 import { server } from '@postern/contract/endpoints/server'
 import type { Page } from '@postern/contract/lists'
+import { SESSION_KEY_HEADER, type Ticket } from '@postern/contract/sign-in/auth'
 import type * as z from 'zod/mini'
 import { REQUEST_TIMEOUT } from '../util/constants.ts'
 import { parseAnswer, readError } from './answers.ts'
@@ -15,11 +15,11 @@ export interface ApiContext {
   key: () => string | null
   /** ms since the epoch. */
   now: () => number
-  /** The server took the token. */
+  /** The server accepted the token. */
   onAccepted: () => void
   /** The session is over: the server refused its token. */
   onRefused: () => void
-  /** The sign-in in front of the console is over: only a page can begin it anew. */
+  /** The sign-in in front of the console is over: only a page load can begin it again. */
   onSignIn: () => void
   /** A request that the server could not read; `message` is for people. */
   onBadRequest: (message: string) => void
@@ -27,7 +27,7 @@ export interface ApiContext {
 
 export type Api = ReturnType<typeof createApi>
 
-/** The one door to the server. Every function rejects with ApiError. */
+/** All requests to the server. Every function rejects with ApiError. */
 export function createApi(context: ApiContext) {
   async function send(endpoint: Endpoint, input: RawInput): Promise<Response> {
     const token = context.token()
@@ -49,7 +49,7 @@ export function createApi(context: ApiContext) {
     throw error
   }
 
-  /** Calls an endpoint and answers with what the contract says. */
+  /** Calls an endpoint; resolves with the contract's answer. */
   async function call<E extends Endpoint>(endpoint: E, input: CallInput<E>): Promise<Answer<E>> {
     // CallInput is RawInput narrowed by the endpoint.
     const response = await send(endpoint, input as RawInput)
@@ -83,7 +83,7 @@ export function createApi(context: ApiContext) {
   const tickets = createTicketCache(() => call(server.ticket, {}), context)
 
   /**
-   * The address of a stream. Addresses end up in logs, so it carries a ticket that is good for a minute, not the token.
+   * The address of a stream. Addresses end up in logs, so it has a ticket that is valid for a minute, not the token.
    * @param isRefused whether the current ticket was refused, so that a new one is needed
    */
   async function streamUrl<E extends Endpoint>(
@@ -97,9 +97,9 @@ export function createApi(context: ApiContext) {
   return { call, listPage, listAll, download, streamUrl, onRefused: context.onRefused }
 }
 
-/** What only this role may not do leaves the session as it is. */
+/** A refusal because of the role does not end the session. */
 function isSessionOver({ status, code }: ApiError, token: string | null): boolean {
-  // A token that ran out is gone from the cookies; the page that still shows itself must go, too.
+  // An expired token is gone from the cookies; the page that is still open must go, too.
   return token === null ? status === 401 : [401, 403, 429].includes(status) && code !== 'role'
 }
 
@@ -147,7 +147,7 @@ function fileName(disposition: string | null, fallback: string): string {
 /** A ticket with less than this left, in ms, is no longer used: requests take time to arrive. */
 const MARGIN = 10_000
 
-/** Caches the current ticket, which all streams share until it expires. */
+/** Keeps the current ticket, which all streams share until it expires. */
 export interface TicketCache {
   /** @param isRefused whether the cached one was refused. Rejects with what `fetchTicket` rejects with. */
   get(isRefused: boolean): Promise<string>
@@ -166,7 +166,7 @@ export function createTicketCache(
   const renew = () => {
     const next = {
       token: token(),
-      // Until the answer says how long it lasts, every stream waits for this one.
+      // Until the answer comes, every stream waits for this one.
       until: Number.POSITIVE_INFINITY,
       ticket: fetchTicket().then(
         ({ ticket, expires_in }) => {

@@ -11,7 +11,7 @@ export const Console = createContext<ConsoleContext | null>(null)
 
 function useConsole(): ConsoleContext {
   const context = useContext(Console)
-  if (!context) throw new Error('The console context is only there inside main.tsx')
+  if (!context) throw new Error('The console context exists only inside main.tsx')
   return context
 }
 

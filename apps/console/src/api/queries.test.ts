@@ -2,7 +2,7 @@ import { QueryClient, QueryObserver } from '@tanstack/react-query'
 import { expect, test } from 'vitest'
 import { reload } from './queries.ts'
 
-test('an answer on its way when something changes is asked for once more, however often it changes', async () => {
+test('a request under way when something changes is repeated once, however often it changes', async () => {
   const queries = new QueryClient()
   const queryKey = ['/api/services/1']
   const waiting: ((answer: string) => void)[] = []
@@ -20,7 +20,7 @@ test('an answer on its way when something changes is asked for once more, howeve
   end()
 })
 
-test('a first answer that fails is not asked for again by itself', async () => {
+test('a first request that fails is not repeated by itself', async () => {
   const queries = new QueryClient({ defaultOptions: { queries: { retry: false } } })
   const queryKey = ['/api/services/1']
   let asked = 0

@@ -1,5 +1,5 @@
-import { endpoints } from '@postern/contract/console-endpoints'
-import type { Endpoint } from '@postern/contract/endpoint'
+import { endpoints } from '@postern/contract/endpoints/console-endpoints'
+import type { Endpoint } from '@postern/contract/endpoints/endpoint'
 import {
   keepPreviousData,
   type QueryClient,
@@ -22,12 +22,12 @@ export function keyOf<E extends Endpoint>(endpoint: E, input: CallInput<E>) {
 
 interface AnswerOptions<T> {
   staleTime?: number
-  /** In ms; by the last answer where it says so. */
+  /** In ms; can depend on the last answer. */
   refetchInterval?: number | false | ((answer: T | undefined) => number | undefined)
   enabled?: boolean
 }
 
-/** What a GET endpoint answers. */
+/** The answer of a GET endpoint. */
 export function useAnswer<E extends Endpoint>(
   endpoint: E,
   input: CallInput<E>,
@@ -43,7 +43,7 @@ export function useAnswer<E extends Endpoint>(
   })
 }
 
-/** One page of a list endpoint, whose query carries `limit`; while another is loaded, the one before. */
+/** One page of a list endpoint, whose query has `limit`; the previous one while the next is loaded. */
 export function usePage<E extends Endpoint>(
   endpoint: E,
   input: CallInput<E>,
@@ -60,8 +60,8 @@ export function usePage<E extends Endpoint>(
 }
 
 /**
- * Asks anew for answers that may be old now. A first answer that is still on its way may be of before the change, and
- * `invalidateQueries` takes it for the new one, so it is asked for once more when it is here.
+ * Repeats requests whose answers may be out of date. A first answer that is still under way may be from before the
+ * change, and `invalidateQueries` takes it for the new one, so it is requested again when it has arrived.
  */
 export async function reload(queries: QueryClient, filters: QueryFilters): Promise<void> {
   const awaited = queries
@@ -72,13 +72,13 @@ export async function reload(queries: QueryClient, filters: QueryFilters): Promi
     if (promise === undefined || followed.has(promise)) continue
     followed.add(promise)
     const again = () => queries.invalidateQueries({ queryKey, exact: true })
-    // A failure is shown where the answer would be.
+    // A failure is shown in place of the answer.
     void promise.then(again, () => undefined)
   }
   await queries.invalidateQueries(filters)
 }
 
-/** First answers on their way that are asked for once more. */
+/** First requests under way that will be repeated. */
 const followed = new WeakSet<Promise<unknown>>()
 
 /** Stores what a stream sent. A request in flight may bring something older, so it is repeated. */
@@ -91,7 +91,7 @@ export function putNewer<T>(
   if (queries.isFetching({ queryKey }) > 0) void reload(queries, { queryKey })
 }
 
-/** What the installation says of itself; it changes only when the server restarts. */
+/** The installation's configuration, which changes rarely, and then by a hint. */
 export const useConfig = () => useAnswer(endpoints.config, {}, { staleTime: 300_000 })
 
 /** Who is signed in, and in which role. */
@@ -100,11 +100,11 @@ export const useMe = () => useAnswer(endpoints.me, {}, { staleTime: 300_000 })
 /** The edges, and whether they have applied what the console shows. */
 export const useEdges = (enabled: boolean) => useAnswer(endpoints.listEdges, {}, { enabled })
 
-/** The certificates that a failing renewal will miss. Time alone makes more of them, and the server says when. */
+/** The certificates whose renewal fails. Time alone adds more of them, and the server says when. */
 export const useEndingCertificates = (enabled: boolean) =>
   useAnswer(
     endpoints.listEndingCertificates,
     {},
-    // The answer was a moment on its way, and must not be asked for too early.
+    // With a margin, so that the next request does not come too early.
     { enabled, refetchInterval: (answer) => answer && answer.nextInMs + 1000 },
   ).data?.data ?? []

@@ -1,4 +1,4 @@
-import type { Role } from '@postern/contract/auth'
+import type { Role } from '@postern/contract/sign-in/auth'
 import { expect, test } from 'vitest'
 import { canNameHost, type Rules, rulesFor } from './rules.ts'
 
@@ -15,7 +15,7 @@ const ordered = { ssl: 'certbot' as const, certificate: { nextTryAt: null } }
 const selfSigned = { ...failed, ssl: 'self-signed' as const }
 const guarded = { allowedEmails: ['a@example.com'] }
 
-/** Each rule with all kinds of records, and for which of them it holds for an administrator. */
+/** Each rule with all kinds of records, and those for which an administrator may do it. */
 const TABLE: [rule: string, ask: (can: Rules) => boolean[], forAdmins: boolean[]][] = [
   ['add a node', ({ node }) => [node.add], [true]],
   ['expose a service', ({ node }) => [node.expose], [true]],
@@ -52,7 +52,7 @@ test.each(TABLE)('%s: as the record allows', (_, ask, forAdmins) => {
   expect(ask(rulesFor('admin'))).toEqual(forAdmins)
 })
 
-test.each(TABLE)('%s: only by those who may call the API for it', (_, ask) => {
+test.each(TABLE)('%s: only in roles that may call the API for it', (_, ask) => {
   // A role that the contract does not have yet.
   const nobody = rulesFor('viewer' as Role)
   expect(ask(nobody)).not.toContain(true)

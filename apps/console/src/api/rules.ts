@@ -1,28 +1,30 @@
-import type { Role } from '@postern/contract/auth'
-import { endpoints } from '@postern/contract/console-endpoints'
 import type { Domain } from '@postern/contract/domains'
-import type { Endpoint } from '@postern/contract/endpoint'
+import { endpoints } from '@postern/contract/endpoints/console-endpoints'
+import { ADMINS, type Endpoint } from '@postern/contract/endpoints/endpoint'
 import type { Node } from '@postern/contract/nodes'
 import type { Pat } from '@postern/contract/pats'
-import type { Service } from '@postern/contract/services'
+import type { Service } from '@postern/contract/services/services'
+import type { Role } from '@postern/contract/sign-in/auth'
 import { useMemo } from 'react'
 import { useMe } from './queries.ts'
 
-/** The server's own machine has none, so nothing of a tunnel: no status, no file, no tokens. */
+/** The server's own machine has no tunnel: no status, no file, no tokens. */
 export const hasTunnel = ({ isLocal }: Pick<Node, 'isLocal'>): boolean => !isLocal
 
 /** A gateway and the local node reach other hosts; a plain node only serves itself. */
 export const canNameHost = ({ isGateway, isLocal }: Pick<Node, 'isGateway' | 'isLocal'>): boolean =>
   isGateway || isLocal
 
-/** The console is a service that is always there, at its path. */
+/** The console is a service that always exists, at its path. */
 export const isConsole = ({ system }: Pick<Service, 'system'>): boolean => system
 
 type Retriable = Pick<Domain, 'ssl'> & { certificate: Pick<Domain['certificate'], 'nextTryAt'> }
 
 export type Rules = ReturnType<typeof rulesFor>
 
-/** What a person in this role may do, and to which records: the console offers no more, and the server enforces it. */
+/**
+ * What a person in this role may do, and to which records. The console offers only that, and the server enforces it.
+ */
 export function rulesFor(role: Role) {
   const may = ({ roles }: Endpoint) => roles === undefined || roles === 'any' || roles.includes(role)
   const rule =
@@ -30,31 +32,49 @@ export function rulesFor(role: Role) {
     (record: R): boolean =>
       may(endpoint) && allows(record)
   return {
+    /** For endpoints of a page of its own, whose records all may be changed or none. */
+    may,
+    /** Whose rows can be ticked, to do to many what may be done to one. */
+    many: {
+      services: may(endpoints.deleteService),
+      nodes: may(endpoints.deleteNode),
+      domains: may(endpoints.deleteDomain),
+      tokens: may(endpoints.deleteToken),
+    },
     node: {
       add: may(endpoints.createNode),
       edit: rule(endpoints.updateNode, hasTunnel),
       download: rule(endpoints.downloadNode, hasTunnel),
       connect: rule(endpoints.enableNode, hasTunnel),
+      mute: rule(endpoints.muteNode, hasTunnel),
       remove: rule(endpoints.deleteNode, hasTunnel),
       addToken: rule(endpoints.createToken, hasTunnel),
       expose: may(endpoints.createHttpService),
     },
     token: {
+      rotate: rule(
+        endpoints.rotateToken,
+        ({ revoked, expireAt }: Pick<Pat, 'revoked' | 'expireAt'>) =>
+          !revoked && (expireAt === null || Date.parse(expireAt) > Date.now()),
+      ),
       revoke: rule(endpoints.revokeToken, ({ revoked }: Pick<Pat, 'revoked'>) => !revoked),
       remove: rule(endpoints.deleteToken),
     },
     service: {
-      // What an agent publishes changes only there.
+      // A service that an agent publishes can be changed only there.
       edit: rule(endpoints.updateHttpService, ({ source }: Pick<Service, 'source'>) => source === null),
       enable: rule(endpoints.enableService, (service: Pick<Service, 'system'>) => !isConsole(service)),
+      mute: rule(endpoints.muteService, (service: Pick<Service, 'system'>) => !isConsole(service)),
       remove: rule(endpoints.deleteService, (service: Pick<Service, 'system'>) => !isConsole(service)),
     },
+    /** How the installation is set up. */
+    settings: ADMINS.includes(role),
     domain: {
       add: may(endpoints.createDomain),
       edit: rule(endpoints.updateDomain),
       retry: rule(
         endpoints.retryCertificate,
-        // There is something that a person may want to try at once.
+        // There is an order that a person may want to repeat now.
         ({ ssl, certificate }: Retriable) => ssl === 'certbot' && certificate.nextTryAt !== null,
       ),
       remove: rule(endpoints.deleteDomain),

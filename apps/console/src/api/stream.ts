@@ -1,4 +1,4 @@
-import type { Endpoint } from '@postern/contract/endpoint'
+import type { Endpoint } from '@postern/contract/endpoints/endpoint'
 import { EventSourceParserStream } from 'eventsource-parser/stream'
 import { useEffect, useEffectEvent, useState } from 'react'
 import { STREAM_MESSAGE_LIMIT, STREAM_RECONNECT_DELAY, STREAM_SILENCE_LIMIT } from '../util/constants.ts'
@@ -9,7 +9,7 @@ import { whenVisible, whileVisible } from './visibility.ts'
 
 interface Options {
   query: Record<string, string | number | undefined>
-  /** Lists and logs come back after a second; the stream of one node does not. */
+  /** Streams of lists and logs reconnect after a second; the stream of one node does not. */
   reconnect: boolean
   /** Gets the parsed JSON of each message, not yet checked. */
   onMessage: (data: unknown) => void
@@ -18,7 +18,7 @@ interface Options {
   enabled?: boolean
 }
 
-/** Follows an event stream while the component is mounted and the page is seen; a new query opens a new stream. */
+/** Follows an event stream while the component is mounted and the page is visible; a new query opens a new stream. */
 export function useStream(
   endpoint: Endpoint,
   { query, reconnect, onMessage, onLive, enabled = true }: Options,
@@ -90,12 +90,12 @@ async function follow(options: StreamOptions, end: AbortSignal): Promise<void> {
   }
 }
 
-/** The client has already said so. */
+/** The client has already shown it. */
 function isSessionOver(error: unknown): boolean {
   return error instanceof ApiError && error.status === 401
 }
 
-/** The session is over, or what was asked for is not there: asking again helps nobody. */
+/** The session is over, or the record does not exist: repeating does not help. */
 function isFinal(error: unknown): boolean {
   return error instanceof ApiError && error.status >= 400 && error.status < 500
 }

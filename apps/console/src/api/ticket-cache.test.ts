@@ -14,7 +14,7 @@ beforeEach(() => {
 const bookOf = (fetchTicket = async () => ({ ticket: `ptt_${++count}`, expires_in: 60 })) =>
   createTicketCache(fetchTicket, { token: () => token, now: () => time })
 
-test('those who ask within its time share one ticket, also while it is on its way', async () => {
+test('requests within its time share one ticket, even while it is being fetched', async () => {
   const book = bookOf()
   expect(await Promise.all([book.get(false), book.get(false)])).toEqual(['ptt_1', 'ptt_1'])
   time = 49_999
@@ -31,7 +31,7 @@ test('a refused ticket, and one of an earlier session, are not used again', asyn
   expect(await book.get(false)).toBe('ptt_3')
 })
 
-test('a failure is told, and the next one asks again', async () => {
+test('a failure is passed on, and the next request tries again', async () => {
   const failing = bookOf(async () => {
     if (++count === 1) throw new Error('away')
     return { ticket: `ptt_${count}`, expires_in: 60 }

@@ -1,4 +1,4 @@
-import type { Endpoint } from '@postern/contract/endpoint'
+import type { Endpoint } from '@postern/contract/endpoints/endpoint'
 import type * as z from 'zod/mini'
 
 export type Answer<E extends Endpoint> = E extends { answer: infer A extends z.ZodMiniType }
@@ -17,11 +17,11 @@ export type CallInput<E extends Endpoint> = (E extends { params: infer P }
   (E extends { query: infer Q } ? { query?: Input<Q, string | number | undefined> } : { query?: never }) &
   (E extends { body: infer B extends z.ZodMiniType }
     ? Record<never, never> extends z.input<B>
-      ? { body?: z.input<B> }
+      ? { body?: z.input<B> & Basis<E> }
       : { body: z.input<B> & Basis<E> }
     : { body?: never }) & { signal?: AbortSignal }
 
-/** A change of a record may say which state of it was seen; an older one is refused with the code `stale`. */
+/** A change of a record may send which state it is based on; an outdated one is refused with the code `stale`. */
 type Basis<E extends Endpoint> = E extends { method: 'PATCH' } ? { updated_at?: string } : unknown
 
 /** The same, seen from inside, where the endpoint is any of them. */

@@ -1,13 +1,13 @@
-import { endpoints } from '@postern/contract/console-endpoints'
+import { endpoints } from '@postern/contract/endpoints/console-endpoints'
 import { HintNoun, Hints } from '@postern/contract/hints'
 import { useQueryClient } from '@tanstack/react-query'
 import { reload } from './queries.ts'
 import { type StreamState, useStream } from './stream.ts'
 
-/** What depends on all of them. */
+/** Endpoints that depend on all of them. */
 const OF_ALL: readonly string[] = [endpoints.getOverview.path, endpoints.listAttention.path]
 
-/** Reloads what the server says has changed, and everything when the stream (re)connects. */
+/** Reloads what the server hints at, and everything when the stream connects again. */
 export function useHints(): StreamState {
   const queries = useQueryClient()
   const reloadOf = (nouns: readonly HintNoun[]) =>

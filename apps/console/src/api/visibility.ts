@@ -1,9 +1,9 @@
-/** A page that nobody sees loads nothing and leaves its connections to other tabs: by plain HTTP there are six for all. */
+/** A hidden page loads nothing and leaves its connections to other tabs: over plain HTTP there are six for all. */
 function isVisible(): boolean {
   return document.visibilityState === 'visible'
 }
 
-/** Settles once the page is seen, or `end` has come. */
+/** Settles once the page is visible, or `end` is aborted. */
 export function whenVisible(end: AbortSignal): Promise<void> {
   if (isVisible() || end.aborted) return Promise.resolve()
   return new Promise((resolve) => {
@@ -18,7 +18,7 @@ export function whenVisible(end: AbortSignal): Promise<void> {
   })
 }
 
-/** Runs something while the page is seen; its signal aborts when it is no more, or with `end`. */
+/** Runs something while the page is visible; its signal aborts when it is hidden, or with `end`. */
 export async function whileVisible(
   end: AbortSignal,
   run: (signal: AbortSignal) => Promise<void>,

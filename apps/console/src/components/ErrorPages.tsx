@@ -1,6 +1,7 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import { House } from 'lucide-react'
-import { Link, useRouteError } from 'react-router'
+import { Component, type ReactNode } from 'react'
+import { Link, useLocation } from 'react-router'
 import { ApiError, errorMessage, failureOf, isTold } from '../api/api-error.ts'
 import { EmptyState, ErrorPanel } from '../ui/feedback/EmptyState.tsx'
 import { urls } from '../util/urls.ts'
@@ -24,11 +25,34 @@ export function NotFoundPage() {
   )
 }
 
-/** For a page that broke while it was drawn; the rest of the console stays. */
-export function RouteError() {
-  const error = useRouteError()
-  console.error('The page broke', error)
-  return <PageFailure />
+/** Stands in for a page that failed while rendering, until the next one; the rest of the console stays. */
+export function PageBoundary({ children }: { children: ReactNode }) {
+  return <Boundary place={useLocation().key}>{children}</Boundary>
+}
+
+interface Failed {
+  place: string
+  hasFailed: boolean
+}
+
+class Boundary extends Component<{ place: string; children: ReactNode }, Failed> {
+  override state: Failed = { place: this.props.place, hasFailed: false }
+
+  static getDerivedStateFromError(): Partial<Failed> {
+    return { hasFailed: true }
+  }
+
+  static getDerivedStateFromProps({ place }: { place: string }, before: Failed): Failed | null {
+    return place === before.place ? null : { place, hasFailed: false }
+  }
+
+  override componentDidCatch(error: unknown) {
+    console.error('The page failed to render', error)
+  }
+
+  override render() {
+    return this.state.hasFailed ? <PageFailure /> : this.props.children
+  }
 }
 
 /** The same for a page that could not be loaded. */
@@ -47,13 +71,13 @@ export function PageFailure() {
 
 interface RecordErrorProps {
   query: Pick<UseQueryResult, 'data' | 'error' | 'isFetching' | 'refetch'>
-  /** What was asked for, like `node`. */
+  /** The kind of record, like `node`. */
   what: string
   /** A link to the list that it should be in. */
   back: { text: string; to: string }
 }
 
-/** True when the server says that there is no such record, also because the id cannot be one. */
+/** True when the server says that there is no such record, or that the id is malformed. */
 export function isMissing(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 404 || error.status === 422)
 }

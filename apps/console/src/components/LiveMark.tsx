@@ -2,7 +2,7 @@ import type { StreamState } from '../api/stream.ts'
 import { Spinner } from '../ui/Button.tsx'
 import './LiveMark.css'
 
-/** Whether what the page shows follows the server. */
+/** Whether the page follows the server. */
 export function LiveMark({ state, text = 'Updates live' }: { state: StreamState; text?: string }) {
   return (
     <p className="mark" role="status">

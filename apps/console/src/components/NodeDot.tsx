@@ -3,7 +3,7 @@ import { StatusDot } from '../ui/feedback/StatusDot.tsx'
 
 export const DOT_READS = ['status', 'enabled', 'latestHandshakeTimestamp'] as const satisfies (keyof Node)[]
 
-/** The status of a node. Only one that was lost is red: the others are away because of a person, or not there yet. */
+/** The status of a node. Only a lost one is red: others are offline because of a person, or have never connected. */
 export function NodeDot({ node }: { node: Pick<Node, (typeof DOT_READS)[number]> }) {
   return <StatusDot status={lookOf(node)} />
 }

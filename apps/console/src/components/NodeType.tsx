@@ -9,7 +9,7 @@ interface Props {
   inRow?: boolean
 }
 
-/** What kind of node it is; the tooltip says what that means. */
+/** The kind of node, with a tooltip that explains it. */
 export function NodeType({ node, inRow }: Props) {
   const stop = inRow ? INSIDE_ROW : {}
   if (!hasTunnel(node))

@@ -13,7 +13,7 @@ interface Props {
   children: ReactNode
 }
 
-/** What every page is inside the shell. */
+/** The frame of every page inside the shell. */
 export function Page({ title, crumbs, className, children }: Props) {
   return (
     <main id="main" className={clsx('main', className)} tabIndex={-1}>
@@ -31,7 +31,7 @@ export interface Crumb {
   mono?: boolean
 }
 
-/** Where in the top bar a page puts its breadcrumb. */
+/** The place in the top bar for a page's breadcrumb. */
 export const CrumbSlot = createContext<HTMLElement | null>(null)
 
 function Crumbs({ items }: { items: readonly Crumb[] }) {

@@ -6,26 +6,34 @@ interface ConfirmedAction {
   question: ConfirmOptions
   /** @param isChosen whether the question's box is ticked, if it has one */
   act: (isChosen: boolean) => Promise<unknown>
-  /** What the toast says when it was done. */
+  /** The toast's text after success. */
   done: string
-  /** What it was done to, by its name. */
+  /** The name of the thing it was done to. */
   subject: string
-  /** Afterwards, done or not: a refusal may mean that something has changed. */
+  /** Takes it back, from the toast. */
+  undo?: () => void
+  /** Called afterwards, even after a failure: a refusal may mean that something has changed. */
   refresh: () => Promise<unknown>
 }
 
-/** Asks; the dialog stays, busy, until the action and the refresh are done. Says whether it was done. */
-export function ask({ question, act, done, subject, refresh }: ConfirmedAction): Promise<boolean> {
+/**
+ * Asks for confirmation; the dialog stays, busy, until the action and the refresh are done.
+ * @returns whether it was done
+ */
+export function ask({ question, act, done, subject, undo, refresh }: ConfirmedAction): Promise<boolean> {
   const run = async (isChosen: boolean) => {
     const isDone = await attempt(() => act(isChosen))
-    if (isDone) toast.success(done, subject)
+    if (isDone) toast.success(done, subject, undo && [{ text: 'Undo', run: undo }])
     await refresh()
     return isDone
   }
   return confirm({ ...question, run })
 }
 
-/** Does something, or says in a toast why it failed; says whether it was done. */
+/**
+ * Does something, or shows in a toast why it failed.
+ * @returns whether it was done
+ */
 export async function attempt(act: () => Promise<unknown>): Promise<boolean> {
   try {
     await act()

@@ -1,4 +1,4 @@
-import type { Edge } from '@postern/contract/edge'
+import type { Edge } from '@postern/contract/edge/edge'
 import type { Attention } from '@postern/contract/overview'
 import { expect, test } from 'vitest'
 import { absentEdges, brokenParts, platformState, withAttention } from './platform.ts'
@@ -23,11 +23,11 @@ test('all applied', () => {
   expect(platformState([EDGE])).toMatchObject({ kind: 'ok', text: 'In sync', revision: 7 })
 })
 
-test('a change on its way', () => {
+test('a change under way', () => {
   expect(platformState([{ ...EDGE, wanted: 8 }])).toMatchObject({ kind: 'applying', revision: 8 })
 })
 
-test('a change that an edge cannot take over is a problem, not on its way', () => {
+test('a change that an edge cannot apply is a problem, not under way', () => {
   const refused = {
     scope: { kind: 'edge' },
     name: null,
@@ -37,13 +37,13 @@ test('a change that an edge cannot take over is a problem, not on its way', () =
   expect(platformState([stuck])).toMatchObject({ kind: 'problem', details: [refused.message] })
 })
 
-test('a change is on its way whatever else is wrong with the edge', () => {
+test('a change is under way whatever other problems the edge has', () => {
   const taken = { scope: { kind: 'edge' }, name: null, message: 'Port 3000 is taken.' } as const
   expect(platformState([{ ...EDGE, wanted: 8, problems: [taken] }])).toMatchObject({ kind: 'applying' })
   expect(platformState([{ ...EDGE, wanted: 8, problems: [problem] }])).toMatchObject({ kind: 'applying' })
 })
 
-test('an edge that was not there yet may never have published anything', () => {
+test('an edge that has not connected yet may never have published anything', () => {
   const gone = { ...EDGE, connected: false }
   expect(absentEdges([gone])).toEqual([
     expect.stringContaining('has not connected since the server started.'),
@@ -65,7 +65,7 @@ test('problems in words', () => {
 
 test.each([
   ['no edge', []],
-  ['an edge that went away', [{ ...EDGE, connected: false }]],
+  ['an edge that disconnected', [{ ...EDGE, connected: false }]],
 ])('%s is a problem, not in sync', (_, edges) => {
   expect(platformState(edges).kind).toBe('problem')
 })
@@ -104,7 +104,7 @@ const lost: Attention = {
 const pageOf = (...data: Attention[]) => ({ data, total: data.length })
 const words = "The certificate for a.example.com expires on 12/06/2026 and couldn't be renewed: no luck."
 
-test('what needs a person is counted, whoever found it', () => {
+test('everything that needs a person is counted, whatever found it', () => {
   const state = platformState([EDGE])
   expect(withAttention(state, pageOf(), [])).toBe(state)
   expect(withAttention(state, { data: [lost, unanswered, ending], total: 12 }, [end])).toEqual({
@@ -122,7 +122,7 @@ test('what needs a person is counted, whoever found it', () => {
   expect(withAttention(applying, pageOf(lost), [])).toBe(applying)
 })
 
-test('certificates that a failing renewal will miss are a warning, in which nothing worse is lost', () => {
+test('certificates whose renewal fails are a warning, which hides no worse problem', () => {
   const state = platformState([EDGE])
   expect(withAttention(state, pageOf(ending), [end])).toEqual({
     kind: 'warning',

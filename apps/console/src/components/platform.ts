@@ -1,5 +1,5 @@
 import type { EndingCertificates } from '@postern/contract/domains'
-import type { DataPlane, Edge } from '@postern/contract/edge'
+import type { DataPlane, Edge } from '@postern/contract/edge/edge'
 import type { Attention } from '@postern/contract/overview'
 import { formatDate } from '../util/time.ts'
 import { problemOf } from './attention/use-attention.ts'
@@ -7,13 +7,13 @@ import { problemOf } from './attention/use-attention.ts'
 export interface PlatformState {
   kind: 'ok' | 'applying' | 'warning' | 'problem'
   text: string
-  /** The revision, where it says something. */
+  /** The revision, where it matters. */
   revision: number | null
-  /** One line each, in the words of the part that has the problem. */
+  /** One line each, in the words of the failing part. */
   details: string[]
-  /** How many lines there are, when these are only the first. */
+  /** The total number, when these are only the first lines. */
   total?: number
-  /** The list of what needs attention says more. */
+  /** The list of what needs attention has more. */
   isListed?: true
 }
 
@@ -82,7 +82,7 @@ export function platformState(edges: readonly Edge[]): PlatformState {
   }
 }
 
-/** The same with what needs a person, the worst first, as Home lists it; what is worse still stays. */
+/** Adds what needs a person, worst first, as in Home's list; a worse state stays. */
 export function withAttention(
   state: PlatformState,
   { data: rows, total }: { data: readonly Attention[]; total: number },
@@ -96,7 +96,7 @@ export function withAttention(
   )
   if (state.kind === 'problem' && !state.isListed)
     return { ...state, details: [...state.details, ...warnings] }
-  // Expiries are the last of the list, which says only its beginning here, and nobody may miss them.
+  // Only the beginning of the list is shown here. Expiries come last in it, and nobody may miss them.
   const others = rows.filter(({ notAfter }) => notAfter === null)
   const details = [...warnings, ...others.map((row) => `${row.name}: ${problemOf(row)}`)]
   const listed = { revision: null, details, total, isListed: true } as const

@@ -1,24 +1,20 @@
 import { useEffect, useEffectEvent } from 'react'
-import { useBlocker } from 'react-router'
+import { useLocation } from 'react-router'
 import { useSession } from '../api/context.ts'
+import { holdBack } from '../stores/back.ts'
 
 /**
- * While `active`, the browser's Back asks before it takes the page away, and so does the browser itself before
- * a reload. Links need no guard: a dialog keeps them out of reach. The end of the session asks nobody.
+ * While `active`, the browser's Back asks before leaving the page, and so does the browser before a reload. Links
+ * need no guard, because a dialog covers them. The end of the session does not ask.
  */
 export function useLeaveGuard(active: boolean, ask: () => Promise<boolean>): void {
   const session = useSession()
-  const blocker = useBlocker(
-    ({ currentLocation, nextLocation, historyAction }) =>
-      active && historyAction === 'POP' && currentLocation.pathname !== nextLocation.pathname,
-  )
-  const decide = useEffectEvent(async () => {
-    if (await ask()) blocker.proceed?.()
-    else blocker.reset?.()
-  })
+  const { pathname, key } = useLocation()
+  const question = useEffectEvent(ask)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each key is another place in the history
   useEffect(() => {
-    if (blocker.state === 'blocked') void decide()
-  }, [blocker.state])
+    if (active) return holdBack(pathname, () => question())
+  }, [active, pathname, key])
   useEffect(() => {
     if (!active) return
     const hold = (event: BeforeUnloadEvent) => {

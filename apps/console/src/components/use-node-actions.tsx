@@ -1,4 +1,4 @@
-import { endpoints } from '@postern/contract/console-endpoints'
+import { endpoints } from '@postern/contract/endpoints/console-endpoints'
 import type { Node } from '@postern/contract/nodes'
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { Download, Power, Trash2 } from 'lucide-react'
@@ -10,8 +10,9 @@ import { reload } from '../api/queries.ts'
 import { type ConfirmOptions, confirm } from '../ui/overlay/confirm.ts'
 import { saveFile } from '../util/browser.ts'
 import { ask, attempt } from './ask.ts'
+import { muteOrUnmute } from './mute/mute-item.ts'
 
-/** What can be done with a node, each after confirmation; every function says whether it was done. */
+/** The actions on a node, each after confirmation; every function returns whether it was done. */
 export function useNodeActions() {
   const api = useApi()
   const queries = useQueryClient()
@@ -50,6 +51,12 @@ function nodeActions(api: Api, queries: QueryClient) {
         act: () => api.call(endpoints.deleteNode, { params: { id: node.id } }),
         done: 'Node deleted successfully!',
         subject: node.name,
+        refresh,
+      }),
+    mute: (node: Node) =>
+      muteOrUnmute(node, {
+        mute: (body) => api.call(endpoints.muteNode, { params: { id: node.id }, body }),
+        unmute: () => api.call(endpoints.unmuteNode, { params: { id: node.id }, body: {} }),
         refresh,
       }),
     download: (node: Node) =>

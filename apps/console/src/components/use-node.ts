@@ -1,4 +1,4 @@
-import { endpoints } from '@postern/contract/console-endpoints'
+import { endpoints } from '@postern/contract/endpoints/console-endpoints'
 import { Node } from '@postern/contract/nodes'
 import { useQueryClient } from '@tanstack/react-query'
 import { keyOf, putNewer, useAnswer } from '../api/queries.ts'
@@ -20,7 +20,7 @@ export function useNode(id: number) {
     },
   })
   const query = useAnswer(endpoints.getNode, input, {
-    // A lost stream is not opened again; the figures then move more slowly.
+    // A lost stream is not opened again; the figures then update more slowly.
     refetchInterval: streamState === 'lost' && LOST_STREAM_POLL,
   })
   return { query, streamState }

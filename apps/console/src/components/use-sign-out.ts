@@ -1,4 +1,4 @@
-import { endpoints } from '@postern/contract/console-endpoints'
+import { endpoints } from '@postern/contract/endpoints/console-endpoints'
 import { useMutation } from '@tanstack/react-query'
 import { useApi, useSession } from '../api/context.ts'
 
@@ -8,8 +8,8 @@ export function useSignOut() {
   const session = useSession()
   return useMutation({
     mutationFn: () => api.call(endpoints.logout, {}),
-    // Also when the server could not be told: this browser must forget the token in any case.
+    // Even if the server was not reached: this browser must forget the token in any case.
     onSettled: () => session.end(true),
-    onError: (error) => console.error('The server could not be told about the sign-out', error),
+    onError: (error) => console.error('The sign-out could not be sent to the server', error),
   })
 }

@@ -1,7 +1,7 @@
-import { endpoints } from '@postern/contract/console-endpoints'
 import { type Domain, type DomainFormInput, DomainForm as DomainSchema } from '@postern/contract/domains'
+import { endpoints } from '@postern/contract/endpoints/console-endpoints'
 import { MESSAGES } from '@postern/contract/messages'
-import { ServiceType } from '@postern/contract/services'
+import { ServiceType } from '@postern/contract/services/services'
 import { useQueryClient } from '@tanstack/react-query'
 import { useWatch } from 'react-hook-form'
 import { useApi } from '../api/context.ts'
@@ -21,7 +21,7 @@ interface Props {
   /** The domain to edit; without one a new domain is made. */
   domain?: Domain | undefined
   draft?: DraftValues
-  /** Gets the domain when it was saved. */
+  /** Called with the domain once it is saved. */
   onClose: (saved?: Domain) => void
 }
 
@@ -82,7 +82,10 @@ export function DomainDialog({ domain, draft, onClose }: Props) {
   )
 }
 
-/** Says what goes along and what ends. @throws ApiError when the services cannot be counted */
+/**
+ * Shows what moves along and what ends.
+ * @throws ApiError when the services cannot be counted
+ */
 function useConfirmRenaming() {
   const api = useApi()
   return async ({ domain: from, authentication }: Domain, to: string): Promise<boolean> => {
@@ -142,7 +145,7 @@ const NEW_DOMAIN = {
   allowedEmails: [],
 } satisfies DomainFormInput
 
-/** What the domain form holds while it is edited. A type of null reads as Self Signed. */
+/** The domain form's values while it is edited. A type of null reads as Self Signed. */
 function domainValues({ domain, ssl, skipValidation, authentication, allowedEmails }: Domain) {
   return {
     domain,

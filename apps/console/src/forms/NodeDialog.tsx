@@ -1,4 +1,4 @@
-import { endpoints } from '@postern/contract/console-endpoints'
+import { endpoints } from '@postern/contract/endpoints/console-endpoints'
 import {
   type CreatedNode,
   type GatewayNetwork,
@@ -21,7 +21,7 @@ import { CheckboxField, NumberField, TextListField } from './fields/bound-fields
 import { TextField } from './fields/TextField.tsx'
 import { NEW_NODE, nextRow, nodeValues, rowsForGateway } from './node-values.ts'
 import { ServiceDialog } from './service/ServiceDialog.tsx'
-import { useTheirs } from './shell/disputes.ts'
+import { useTheirs } from './shell/conflicts.ts'
 import { RecordDialog } from './shell/RecordDialog.tsx'
 import { useFormDialog } from './shell/use-form-dialog.ts'
 import './NodeDialog.css'
@@ -30,7 +30,7 @@ interface Props {
   /** The node to edit; without one a new node is made. */
   node?: Node | undefined
   draft?: DraftValues
-  /** Gets the node when one was created. */
+  /** Called with the node once it is created. */
   onClose: (created?: CreatedNode) => void
 }
 
@@ -178,7 +178,7 @@ function NodeForm({ node, draft, onClose, onCreated, onUpdated }: FormProps) {
                 addText="Add Domain"
                 placeholder="grafana.example.com or *.example.com"
                 takesMany
-                hint="Domains you added here can be named, too. New ones whose DNS points to this server need no entry."
+                hint="It can include domains that you added to the console. New ones whose DNS points to this server need no entry."
               />
               {showsShares && <ShareFields control={control} />}
             </div>
@@ -199,7 +199,7 @@ function NodeForm({ node, draft, onClose, onCreated, onUpdated }: FormProps) {
   )
 }
 
-/** What the agent may publish at most, all its sources together. */
+/** How much the agent may publish, all its sources together. */
 function ShareFields({ control }: { control: Control<NodeFormInput> }) {
   return (
     <>

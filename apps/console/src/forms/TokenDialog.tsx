@@ -1,4 +1,4 @@
-import { endpoints } from '@postern/contract/console-endpoints'
+import { endpoints } from '@postern/contract/endpoints/console-endpoints'
 import type { Node } from '@postern/contract/nodes'
 import type { CreatedPat } from '@postern/contract/pats'
 import { useQueryClient } from '@tanstack/react-query'
@@ -24,7 +24,7 @@ interface Props {
   onClose: () => void
 }
 
-/** The form of a new access token, and after saving the dialog that shows its value this one time. */
+/** The form of a new access token and, after saving, the dialog that shows its value only this once. */
 export function TokenDialog({ node, draft, onClose }: Props) {
   const [created, setCreated] = useState<CreatedPat>()
   if (created) return <TokenInfoDialog token={created} onClose={onClose} />

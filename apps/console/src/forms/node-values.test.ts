@@ -29,6 +29,7 @@ const node = {
   transferTx: 0,
   tokens: 1,
   services: 0,
+  mute: null,
   created_at: '',
   updated_at: '',
 } as const

@@ -18,7 +18,7 @@ export const NEW_NODE = {
   agentMaxEntries: LIMITS.agentEntries,
 } satisfies NodeFormInput
 
-/** What the node form holds while it is edited: texts, never null. */
+/** The node form's values while it is edited: texts, never null. */
 export function nodeValues(node: Node) {
   return {
     name: node.name,
@@ -43,7 +43,7 @@ export function rowsForGateway(isGateway: boolean): GatewayNetwork[] {
   return isGateway ? [{ interface: 'eth0', subnet: '' }] : []
 }
 
-/** A further row is named by how many there are; a name that is taken already moves on to the next free one. */
+/** A new row is named by the number of rows; if that name is taken, by the next free number. */
 export function nextRow(rows: readonly GatewayNetwork[]): GatewayNetwork {
   const taken = new Set(rows.map((row) => row.interface))
   let number = rows.length

@@ -6,7 +6,7 @@ import { endOfDay, findDay, today } from '../util/days.ts'
 
 const FORMAT = `${MESSAGES.date}, written MM/dd/yyyy`
 
-/** A day as it is typed; for the server the moment in which it ends here. */
+/** A typed day, converted to the moment when it ends in this time zone. */
 const lastDay = z.pipe(
   z.string().check(
     z.trim(),
@@ -19,7 +19,7 @@ const lastDay = z.pipe(
   ),
 )
 
-/** The form of a token; what comes out is what the server takes. */
+/** The form of a token; the output is the server's input. */
 export const TokenFormSchema = z.strictObject({ name, expireAt: blankable(lastDay) })
 export type TokenFormInput = z.input<typeof TokenFormSchema>
 

@@ -1,15 +1,20 @@
 import type { Domain } from '@postern/contract/domains'
 import type { Node } from '@postern/contract/nodes'
-import type { Service, ServiceType } from '@postern/contract/services'
+import type { Service, ServiceType } from '@postern/contract/services/services'
+import type { InstallationSettings } from '@postern/contract/settings/console-settings'
 
 const KEY = 'draft'
 
-/** Which form it is and what it edits; without a record a new one is made. */
+/** The settings that are changed together. */
+export type SettingsSection = 'name' | 'provider' | 'authority' | 'requests' | 'links'
+
+/** The form and the record that it edits; without one it creates a new record. */
 export type DraftForm =
   | { form: 'node'; node: Node | undefined }
   | { form: 'service'; node: Node; type: ServiceType; service: Service | undefined }
   | { form: 'domain'; domain: Domain | undefined }
   | { form: 'token'; node: Node }
+  | { form: 'settings'; section: SettingsSection; settings: InstallationSettings }
 
 /** What was typed into a form when the session ended, by the names of its fields. */
 export type DraftValues = Readonly<Record<string, unknown>>
@@ -23,7 +28,7 @@ export function keepDraft(draft: Draft): void {
 
 export function findDraft(): Draft | undefined {
   const text = sessionStorage.getItem(KEY)
-  // Written by `keepDraft`; nothing but this page reaches the storage of its tab.
+  // Written by `keepDraft`; only this page can access the storage of its tab.
   return text === null ? undefined : (JSON.parse(text) as Draft)
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { nextScheme, parseScheme } from './preference.ts'
+import { nextScheme, parseChartChoice, parseScheme } from './preference.ts'
 
 test('the toggle goes through all three', () => {
   const first = nextScheme('auto')
@@ -10,3 +10,11 @@ test('the toggle goes through all three', () => {
 test('a scheme that does not exist follows the system', () => {
   expect(parseScheme('sepia')).toBe('auto')
 })
+
+test.each([
+  ['', { metric: '', span: 'day', isTable: false }],
+  ['bytes week table', { metric: 'bytes', span: 'week', isTable: true }],
+  ['times year lines', { metric: 'times', span: 'day', isTable: false }],
+])('of a chart, %j is read as what it can be', (text, choice) =>
+  expect(parseChartChoice(text)).toEqual(choice),
+)

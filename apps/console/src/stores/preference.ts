@@ -1,3 +1,4 @@
+import type { FiguresSpan } from '@postern/contract/figures'
 import { useEffect, useSyncExternalStore } from 'react'
 
 const listeners = new Set<() => void>()
@@ -27,11 +28,32 @@ export function useSidebarExpanded(): [boolean, (expanded: boolean) => void] {
   return [text !== 'false', (expanded) => setText(String(expanded))]
 }
 
-/** Whether a person knows that this public host is private, and wants to hear no more of it. */
+/** Whether a person has dismissed the banner about this private public host. */
 export function useKnownHost(host: string): [boolean, () => void] {
   const [known, setKnown] = usePreference('known-private-host', '')
   return [known === host, () => setKnown(host)]
 }
+
+export interface ChartChoice {
+  metric: string
+  span: FiguresSpan
+  isTable: boolean
+}
+
+/** What of charts a person looks at. */
+export function useChartChoice(): [ChartChoice, (choice: ChartChoice) => void] {
+  const [text, setText] = usePreference('chart', '')
+  const write = ({ metric, span, isTable }: ChartChoice) =>
+    setText([metric, span, isTable ? 'table' : 'lines'].join(' '))
+  return [parseChartChoice(text), write]
+}
+
+export function parseChartChoice(text: string): ChartChoice {
+  const [metric = '', span, look] = text.split(' ')
+  return { metric, span: SPANS.find((each) => each === span) ?? 'day', isTable: look === 'table' }
+}
+
+const SPANS: readonly FiguresSpan[] = ['hour', 'day', 'week', 'month']
 
 const SCHEMES = ['auto', 'light', 'dark'] as const
 type Scheme = (typeof SCHEMES)[number]
@@ -43,7 +65,7 @@ export function nextScheme(scheme: Scheme): Scheme {
   return SCHEMES[(SCHEMES.indexOf(scheme) + 1) % SCHEMES.length] ?? 'auto'
 }
 
-/** The chosen colour scheme and how to choose another; `auto` follows the system. */
+/** The chosen colour scheme and a function to change it; `auto` follows the system. */
 export function useScheme(): [Scheme, (scheme: Scheme) => void] {
   const [text, setText] = usePreference('color-scheme', 'auto')
   const scheme = parseScheme(text)

@@ -20,7 +20,7 @@ describe('row counts', () => {
   })
 
   it.each(['no JSON', '{}', '[["/api/nodes","3"]]', '[["/api/nodes",-1]]'])(
-    'are not read from %s, and then kept anew',
+    'are not read from %s, which is then replaced',
     (text) => {
       const store = memory()
       store.setItem('row-counts', text)

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 
 const COUNTS_KEY = 'row-counts'
 const ROWS_KEY = 'rows-per-page'
-/** Lists whose length is remembered, the latest ones. */
+/** How many lists' lengths are remembered. */
 const MOST_LISTS = 50
 
 const Counts = z.array(z.tuple([z.string(), z.int().check(z.nonnegative())]))
@@ -24,7 +24,7 @@ function readCounts(store: Store): [string, number][] {
   try {
     return Counts.parse(JSON.parse(store.getItem(COUNTS_KEY) ?? '[]'))
   } catch {
-    // Whatever is stored there, it is not ours: the next count replaces it.
+    // The stored value is not ours: the next count replaces it.
     return []
   }
 }

@@ -14,7 +14,7 @@ beforeEach(() => {
   stores = new Map()
 })
 
-/** A page that is opened in this browser by one of the two ways. */
+/** A page opened in this browser over http or https. */
 function openAt(protocol: 'http:' | 'https:') {
   const stored = stores.get(protocol) ?? new Map<string, string>()
   stores.set(protocol, stored)
@@ -34,7 +34,7 @@ function openAt(protocol: 'http:' | 'https:') {
 
 const tokens = () => [openAt('http:').token(), openAt('https:').token()]
 
-/** The server refuses what it finds, as it does with a session that has another key. */
+/** The server refuses the token, like that of a session with another key. */
 function arrive(protocol: 'http:' | 'https:'): void {
   const session = openAt(protocol)
   if (session.token() !== null) session.end(false)
@@ -49,7 +49,7 @@ function signIn(protocol: 'http:' | 'https:'): void {
 test.each([
   ['http', ['http:', 'https:']],
   ['https', ['https:', 'http:']],
-] as const)('by %s first, each way has its session, and ends no other', (_, [first, second]) => {
+] as const)('with %s first, each protocol has its own session, and ends no other', (_, [first, second]) => {
   signIn(first)
   signIn(second)
   expect(tokens()).toEqual([HTTP, HTTPS])
@@ -68,7 +68,7 @@ test.each([
   expect(jar.names()).toEqual([])
 })
 
-test('one way alone needs only the cookie of the specification', () => {
+test("with one protocol, only the specification's cookie is used", () => {
   signIn('http:')
   expect(jar.names()).toEqual(['token'])
   openAt('http:').end(true)
@@ -76,7 +76,7 @@ test('one way alone needs only the cookie of the specification', () => {
   expect(jar.names()).toEqual(['token'])
 })
 
-test('a session that a client set is ours once the server took it, and ends like any other', () => {
+test('a session that a client set is ours once the server accepted it, and ends like any other', () => {
   jar.at('http:').cookie = `token=${HTTP}`
   const session = openAt('http:')
   expect(session.token()).toBe(HTTP)
@@ -98,7 +98,7 @@ test('a planted session is not used, and an application’s own cookie is replac
 })
 
 test.each(['token', 'token-http'])(
-  'what other programs of the host leave in the cookie %s keeps nobody from signing in',
+  "another program's cookie %s on this host does not prevent signing in",
   (name) => {
     const browser = jar.at('http:')
     for (const value of ['%', '%E0%A4', 'pts_%', 'theirs']) {
@@ -110,7 +110,7 @@ test.each(['token', 'token-http'])(
   },
 )
 
-test('a cookie of the same name for a part of the host hides no session', () => {
+test('a cookie of the same name for a part of the host does not hide a session', () => {
   signIn('https:')
   // Browsers send those of longer paths first.
   const [own] = jar.at('https:').cookie.split('; ')

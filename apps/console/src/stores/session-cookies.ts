@@ -1,10 +1,10 @@
 import { HTTP_SESSION_COOKIE, SESSION_COOKIE, TOKEN_PREFIXES } from '@postern/contract/tokens'
 
 const MARK = 'session-mark'
-/** How long another session is kept that makes room, in ms: the server ends every one before. */
+/** How long a displaced session's cookie is kept, in ms: the server ends every session before that. */
 const KEPT = 30 * 24 * 3600 * 1000
 
-/** What of the browser the cookies need. */
+/** The parts of the browser that the cookies need. */
 export interface CookieHost {
   cookies: { cookie: string }
   storage: Pick<Storage, 'getItem' | 'setItem'>
@@ -12,10 +12,10 @@ export interface CookieHost {
   now: () => number
 }
 
-/** Enough of a token to know it again. */
+/** Enough of a token to recognise it. */
 const markOf = (token: string) => token.slice(-8)
 
-/** What cannot be decoded is not ours. */
+/** A value that cannot be decoded is not ours. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text)
@@ -25,9 +25,9 @@ function decode(text: string): string {
 }
 
 /**
- * The cookies of the console's sessions. The console may be open at the same host by https and by http: cookies are
- * shared between the two, what is stored is not. So each keeps a mark of its own session, uses no other and removes no
- * other. Where both have one, that of https is in `token` and that of http in `token-http`.
+ * The cookies of the console's sessions. The console may be open at the same host over https and http, which share
+ * cookies but not storage. So each stores a mark of its own session, and uses and removes no other. If both have one,
+ * that of https is in `token` and that of http in `token-http`.
  */
 export function createSessionCookies(host: CookieHost) {
   const isHttps = host.location.protocol === 'https:'
@@ -37,10 +37,10 @@ export function createSessionCookies(host: CookieHost) {
     host.cookies.cookie = `${name}=${encodeURIComponent(value)}; ${attributes}${isSecure ? '; Secure' : ''}`
   }
 
-  /** Null where no session was ever known, and empty where none is. */
+  /** Null if no session was ever known, empty if there is none now. */
   const mark = (): string | null => host.storage.getItem(MARK)
 
-  /** Other programs of the host may set cookies of these names too, for some of its paths: ours comes first. */
+  /** Other programs on the host may set cookies with these names for some of its paths: ours is preferred. */
   const read = (name: string): string | null => {
     const pairs = host.cookies.cookie.split('; ').filter((part) => part.startsWith(`${name}=`))
     const values = pairs.map((pair) => decode(pair.slice(name.length + 1))).filter((value) => value !== '')
@@ -49,14 +49,14 @@ export function createSessionCookies(host: CookieHost) {
 
   const isOthers = (value: string) => value.startsWith(TOKEN_PREFIXES.session) && markOf(value) !== mark()
 
-  /** Where no session was ever known, a client may have set the cookie itself. */
+  /** If no session was ever known, a client may have set the cookie itself. */
   const token = (): string | null => {
     const first = read(SESSION_COOKIE)
     if (mark() === null) return first
     return [first, read(HTTP_SESSION_COOKIE)].find((value) => value && markOf(value) === mark()) ?? null
   }
 
-  /** The server took the token, so it is this origin's, whoever set it. */
+  /** The server accepted the token, so it belongs to this origin, whoever set it. */
   const accept = (): void => {
     const value = token()
     if (value !== null && mark() === null) host.storage.setItem(MARK, markOf(value))
@@ -75,7 +75,7 @@ export function createSessionCookies(host: CookieHost) {
     }
     write(HTTP_SESSION_COOKIE, '', 0)
     if (others === null) write(SESSION_COOKIE, value, expires)
-    // Browsers protect a cookie that came by https, and may not even show it here.
+    // Browsers protect a cookie from https, and may not even show it here.
     if (read(SESSION_COOKIE) !== value) write(HTTP_SESSION_COOKIE, value, expires)
   }
 

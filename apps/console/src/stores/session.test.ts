@@ -35,41 +35,41 @@ test('the token is kept in a strict cookie until it expires', () => {
   expect(session.token()).toBe('a b;c')
 })
 
-test('by http the cookie is not Secure, or the browser would drop it', () => {
+test('over http the cookie is not Secure, because the browser would drop it', () => {
   createSession(hostAt('/login', 'http:')).begin('t', 1, 'admin')
   expect(jar.written[0]).not.toContain('Secure')
 })
 
-test('the end forgets the token, remembers the page with its query and tells', () => {
+test('the end removes the token, remembers the page with its query and notifies listeners', () => {
   const session = createSession(hostAt('/nodes'))
-  const told = vi.fn()
+  const onEnd = vi.fn()
   session.begin('t', 60, 'admin')
-  session.onEnd(told)
+  session.onEnd(onEnd)
   session.end(false)
   expect(session.token()).toBeNull()
-  expect(told).toHaveBeenCalledOnce()
+  expect(onEnd).toHaveBeenCalledOnce()
   expect(session.takeRedirect()).toBe('/nodes?page=2')
 })
 
 test('several refusals at once end it once', () => {
   const session = createSession(hostAt('/nodes'))
-  const told = vi.fn()
-  session.onEnd(told)
+  const onEnd = vi.fn()
+  session.onEnd(onEnd)
   session.ensureKey()
   session.end(false)
   session.end(false)
-  expect(told).toHaveBeenCalledOnce()
+  expect(onEnd).toHaveBeenCalledOnce()
   expect(session.key()).toBe('key 2')
 })
 
-test('a late refusal on the sign-in page does not overwrite what was remembered', () => {
+test('a late refusal on the sign-in page does not overwrite the remembered path', () => {
   stored.set('redirect', '/nodes/7')
   const session = createSession(hostAt('/login'))
   session.end(false)
   expect(session.takeRedirect()).toBe('/nodes/7')
 })
 
-test('the key is made before the first sign-in, stays for the next, and is another one after the end', () => {
+test('the key is made before the first sign-in, stays for the next, and is replaced after the end', () => {
   const session = createSession(hostAt('/nodes'))
   expect(session.key()).toBeNull()
   session.ensureKey()

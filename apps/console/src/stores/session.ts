@@ -7,7 +7,7 @@ const USER_KEY = 'username'
 const HOME = '/'
 const LOGIN = '/login'
 
-/** What of the browser a session needs; tests give their own. */
+/** The parts of the browser that a session needs; tests replace them. */
 export interface SessionHost {
   cookies: { cookie: string }
   storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
@@ -19,7 +19,7 @@ export interface SessionHost {
 
 export type Session = ReturnType<typeof createSession>
 
-/** Only a path of the console: no other origin, and not the sign-in page, which would lead back to itself. */
+/** Only a path of the console: no other origin, and not the sign-in page itself. */
 export function isConsolePath(path: string): boolean {
   if (!/^\/(?![/\\])/.test(path)) return false
   const url = URL.parse(path, 'http://console.invalid')
@@ -32,8 +32,8 @@ export function createSession(host: SessionHost) {
   const cookies = createSessionCookies(host)
 
   /**
-   * The second half of the session's credential: cookies are shared with every port of this host, what is stored here
-   * is not. Null in a browser where the form has never been used.
+   * The second half of the session's credential: cookies are shared with every port of this host, but this storage is
+   * not. Null in a browser that has never used the form.
    */
   const key = (): string | null => host.storage.getItem(SECOND_HALF)
 
@@ -53,20 +53,20 @@ export function createSession(host: SessionHost) {
     host.storage.setItem(REDIRECT_KEY, isConsolePath(path) ? path : HOME)
   }
 
-  /** The remembered path, which is reset by asking. */
+  /** The remembered path; reading it resets it. */
   const takeRedirect = (): string => {
     const path = host.storage.getItem(REDIRECT_KEY) ?? HOME
     host.storage.setItem(REDIRECT_KEY, HOME)
     return isConsolePath(path) ? path : HOME
   }
 
-  /** Whether a session of another person was the last of this browser. */
+  /** Whether this browser's last session belonged to another person. */
   const wasSomeoneElse = (username: string): boolean => {
     const last = host.storage.getItem(USER_KEY)
     return last !== null && last !== username
   }
 
-  /** Whether the last session ended by itself, which is told once. */
+  /** Whether the last session ended by itself; true only once. */
   const takeEnded = (): boolean => {
     const isEnded = host.storage.getItem(ENDED_KEY) !== null
     host.storage.removeItem(ENDED_KEY)
@@ -74,9 +74,9 @@ export function createSession(host: SessionHost) {
   }
 
   /**
-   * Forgets the token and the key, keeps the current path for the next sign-in and tells the listeners. Where there was
-   * no session, none has ended.
-   * @param isWanted by the person, who need not be told
+   * Removes the token and the key, stores the current path for the next sign-in and notifies the listeners. Does
+   * nothing without a session.
+   * @param isWanted the person signed out and needs no notice
    */
   const end = (isWanted: boolean): void => {
     const wasOurs = cookies.drop()

@@ -5,7 +5,7 @@ interface Props extends Pick<SearchFieldProps, 'label' | 'placeholder'> {
   list: List<unknown>
 }
 
-/** The search in the head of a card. Of a few rows nobody needs to search for one. */
+/** The search in the head of a card; hidden when there are only a few rows. */
 export function CardSearch({ list: { params, query, change }, label, placeholder }: Props) {
   const total = query.data?.total ?? 0
   if (params.search === '' && total <= params.limit) return null

@@ -6,13 +6,13 @@ import type { List } from './use-list.ts'
 interface Props<T> {
   list: List<T>
   types: readonly { value: string; text: string }[]
-  /** What is searched, in the plural. */
+  /** The plural of the things in the list. */
   noun: string
   placeholder: string
   children?: ReactNode
 }
 
-/** Above the list of a page: which type is shown, and what is searched for. */
+/** The filters above a page's list: by type and by text. */
 export function ListFilters<T>({ list: { params, change }, types, noun, placeholder, children }: Props<T>) {
   return (
     <div className="tools">

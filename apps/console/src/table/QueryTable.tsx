@@ -8,30 +8,35 @@ import { Button, IconButton } from '../ui/Button.tsx'
 import { OPENS_ROW } from '../ui/data/row-events.ts'
 import { type Column, Pager, Table } from '../ui/data/Table.tsx'
 import { EmptyState, ErrorPanel } from '../ui/feedback/EmptyState.tsx'
+import { isNarrowed } from './list-params.ts'
+import { withTicks } from './TickColumn.tsx'
 import type { List } from './use-list.ts'
+import { type Selection, SelectionContext } from './use-selection.ts'
 
 interface Props<T> {
   list: List<T>
   caption: string
-  /** What the rows are, for the words of an error: `nodes`. */
+  /** The plural of the rows' kind, for error messages: `nodes`. */
   noun: string
   columns: readonly Column<T>[]
-  /** What can be done with a row; the same function each time, like `columns`. */
+  /** The menu of a row; the same function each time, like `columns`. */
   renderMenu?: (row: T) => ReactNode
-  /** Instead of rows when there is none yet. */
+  /** Shown when there are no rows yet. */
   empty: ReactNode
-  /** Whether there are none yet, when some rows exist from the start. */
+  /** Whether there are none yet, for lists with rows from the start. */
   isEmpty?: (page: Page<T>) => boolean
-  /** Instead of rows when there is none for this search and filter. */
+  /** Shown when no row matches the search and filter. */
   noMatch?: ReactNode
   /** Something wide below a row, which a button in front of it shows and hides; the same `label` each time. */
   expand?: { label: (row: T) => string; render: (row: T) => ReactNode }
+  /** Makes rows that can be ticked. */
+  selection?: Selection<T> | undefined
   className?: string
   /** Inside a card, which has a frame of its own. */
   inCard?: boolean
 }
 
-/** A page of a list: its rows, or why there are none, and the way to the other pages. */
+/** A page of a list: its rows, or why there are none, and the pagination. */
 export function QueryTable<T extends { id: number }>(props: Props<T>) {
   const { list, noun, inCard } = props
   const { data: page, isError, error, isFetching, refetch } = list.query
@@ -67,10 +72,10 @@ export function QueryTable<T extends { id: number }>(props: Props<T>) {
   )
 }
 
-/** For a list inside a page about something else, which begins short. */
+/** For a list inside a page about something else, which starts short. */
 const ROWS_PER_CARD = [LIMITS.cardPageSize, 25, LIMITS.maxPageSize]
 
-/** The first row that is shown now is on the page that is shown then. */
+/** The first visible row stays on the shown page. */
 function changeLimit({ params, change }: List<unknown>, limit: number, isKept: boolean): void {
   if (isKept) keepRowsPerPage(limit)
   change({ limit, page: Math.floor(((params.page - 1) * params.limit) / limit) + 1 })
@@ -79,27 +84,33 @@ function changeLimit({ params, change }: List<unknown>, limit: number, isKept: b
 function Rows<T extends { id: number }>({ list, expand, ...props }: Props<T>) {
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set())
   const { columns, renderMenu } = props
+  const { selection } = props
   const label = expand?.label
+  const canTick = selection !== undefined
   const all = useMemo(() => {
     const toggle = (id: number) => setOpen((before) => before.symmetricDifference(new Set([id])))
-    return [
+    const [first, ...others] = [
       ...(label ? [expander(label, open, toggle)] : []),
       ...columns,
       ...(renderMenu ? [{ ...ACTIONS, render: renderMenu }] : []),
     ]
-  }, [columns, renderMenu, label, open])
+    if (!first) return []
+    return [canTick ? withTicks(first) : first, ...others]
+  }, [columns, renderMenu, label, open, canTick])
   return (
-    <Table
-      className={props.className}
-      caption={props.caption}
-      columns={all}
-      rows={list.query.data?.data}
-      rowKey={({ id }) => id}
-      sort={list.params.sort}
-      onSort={(sort) => list.change({ sort })}
-      skeletonRows={list.expectedRows ?? (props.inCard ? 2 : 5)}
-      renderExpanded={(row) => open.has(row.id) && expand?.render(row)}
-    />
+    <SelectionContext value={selection}>
+      <Table
+        className={props.className}
+        caption={props.caption}
+        columns={all}
+        rows={list.query.data?.data}
+        rowKey={({ id }) => id}
+        sort={list.params.sort}
+        onSort={(sort) => list.change({ sort })}
+        skeletonRows={list.expectedRows ?? (props.inCard ? 2 : 5)}
+        renderExpanded={(row) => open.has(row.id) && expand?.render(row)}
+      />
+    </SelectionContext>
   )
 }
 
@@ -129,16 +140,15 @@ function expander<T extends { id: number }>(
 }
 
 function NoRows<T>({ list: { params }, page, empty, isEmpty, noMatch }: Props<T> & { page: Page<T> }) {
-  const isNarrowed = params.search !== '' || params.type !== ''
-  const hasNone = isNarrowed || !isEmpty ? page.total === 0 : isEmpty(page)
+  const hasNone = isNarrowed(params) || !isEmpty ? page.total === 0 : isEmpty(page)
   if (!hasNone) return null
-  return isNarrowed ? noMatch : empty
+  return isNarrowed(params) ? noMatch : empty
 }
 
 interface NothingMatchesProps {
   list: List<unknown>
   text: string
-  /** Another way out. */
+  /** A second action. */
   children?: ReactNode
 }
 

@@ -1,5 +1,13 @@
+import { endpoints } from '@postern/contract/endpoints/console-endpoints'
 import { expect, test } from 'vitest'
-import { changeListParams, listQueryOf, readListParams, stepBack } from './list-params.ts'
+import {
+  changeListParams,
+  findUnusable,
+  isNarrowed,
+  listQueryOf,
+  readListParams,
+  stepBack,
+} from './list-params.ts'
 
 const change = (query: string, by: Parameters<typeof changeListParams>[1]) =>
   changeListParams(new URLSearchParams(query), by).toString()
@@ -12,6 +20,7 @@ test('the address is read', () => {
     search: 'nas',
     type: 'gateways',
     sort: { field: 'name', direction: 'desc' },
+    filters: {},
   })
 })
 
@@ -31,6 +40,7 @@ test.each([
     search: '',
     type: '',
     sort: undefined,
+    filters: {},
   })
 })
 
@@ -40,16 +50,33 @@ test('a changed search, type or order goes back to page 1 and keeps the rest', (
   expect(change('page=3', { sort: { field: 'name', direction: 'asc' } })).toBe('orderBy=name%2Casc')
 })
 
-test('what is empty is not in the address', () => {
+test('empty values are not in the address', () => {
   expect(change('search=a&type=nodes&page=2', { search: '', type: '' })).toBe('')
   expect(change('page=2&search=a', { page: 1 })).toBe('search=a')
+})
+
+test('the filters of a page are keys of its endpoint, and each change goes back to page 1', () => {
+  const query = new URLSearchParams('page=2&state=failed&node=7&other=x')
+  const params = readListParams(query, 10, '', ['state', 'node', 'domain'])
+  expect(params.filters).toEqual({ state: 'failed', node: '7', domain: '' })
+  expect(listQueryOf(params)).toEqual({ page: 2, limit: 10, state: 'failed', node: '7' })
+  expect(isNarrowed(params)).toBe(true)
+  expect(change('page=2&state=failed&node=7', { filters: { node: '' } })).toBe('state=failed')
+})
+
+test('a filter that the endpoint does not know is dropped, and the others stay', () => {
+  const query = new URLSearchParams('state=gone&node=x&kind=udp')
+  const params = readListParams(query, 10, '', ['state', 'node', 'kind'])
+  expect(findUnusable(endpoints.listAllServices, params)).toEqual({
+    filters: { state: '', node: '', kind: 'udp' },
+  })
 })
 
 test('another page keeps everything else', () => {
   expect(change('search=a', { page: 2 })).toBe('search=a&page=2')
 })
 
-test('the endpoint is not asked for empty keys', () => {
+test('empty keys are not sent to the endpoint', () => {
   expect(listQueryOf(readListParams(new URLSearchParams(), 10))).toEqual({ page: 1, limit: 10 })
 })
 
@@ -63,7 +90,7 @@ test.each([
   expect(stepBack(page, 10, rows, total)).toBe(to)
 })
 
-test('the lists of a page keep out of the way of each other', () => {
+test('several lists on a page do not interfere', () => {
   const query = new URLSearchParams('page=2&search=a&tokens.page=3&tokens.orderBy=name,asc')
   expect(readListParams(query, 5, 'tokens')).toMatchObject({ page: 3, search: '', limit: 5 })
   const next = changeListParams(query, { search: 'b' }, 'tokens')

@@ -1,4 +1,4 @@
-import type { Endpoint } from '@postern/contract/endpoint'
+import type { Endpoint } from '@postern/contract/endpoints/endpoint'
 import { toFieldErrors } from '@postern/contract/errors'
 import { LIMITS } from '@postern/contract/limits'
 import { useState } from 'react'
@@ -6,13 +6,22 @@ import { useSearchParams } from 'react-router'
 import { readRowsPerPage } from '../stores/row-counts.ts'
 import type { Sort } from '../ui/data/Table.tsx'
 
-/** The state of a list that the page's address holds, so that a link or Back opens the same rows. */
+/** The state of a list in the page's address, so that a link or Back opens the same rows. */
 export interface ListParams {
   page: number
   limit: number
   search: string
   type: string
   sort: Sort | undefined
+  /** What else the list of a page is narrowed by, by the keys of its endpoint; empty for all. */
+  filters: Readonly<Record<string, string>>
+}
+
+const NO_FILTERS: readonly string[] = []
+
+/** Whether some rows may be left out. */
+export function isNarrowed({ search, type, filters }: ListParams): boolean {
+  return search !== '' || type !== '' || Object.values(filters).some((value) => value !== '')
 }
 
 const positive = (text: string | null): number | undefined =>
@@ -24,13 +33,18 @@ function parseSort(text: string | null): Sort | undefined {
   return { field, direction }
 }
 
-/** On a page with several lists each has keys of its own: `tokens.page`. */
+/** On a page with several lists, each has its own keys: `tokens.page`. */
 function keysOf(card: string) {
   return (key: string) => (card === '' ? key : `${card}.${key}`)
 }
 
 /** Reads the parameters; invalid ones count as absent. */
-export function readListParams(query: URLSearchParams, defaultLimit: number, card = ''): ListParams {
+export function readListParams(
+  query: URLSearchParams,
+  defaultLimit: number,
+  card = '',
+  filters: readonly string[] = NO_FILTERS,
+): ListParams {
   const key = keysOf(card)
   const limit = positive(query.get(key('limit')))
   return {
@@ -39,6 +53,7 @@ export function readListParams(query: URLSearchParams, defaultLimit: number, car
     search: query.get(key('search')) ?? '',
     type: query.get(key('type')) ?? '',
     sort: parseSort(query.get(key('orderBy'))),
+    filters: Object.fromEntries(filters.map((name) => [name, query.get(key(name)) ?? ''])),
   }
 }
 
@@ -54,6 +69,7 @@ export function changeListParams(
     value === '' ? next.delete(key(name)) : next.set(key(name), value)
   if (change.search !== undefined) put('search', change.search)
   if (change.type !== undefined) put('type', change.type)
+  for (const [name, value] of Object.entries(change.filters ?? {})) put(name, value)
   if (change.limit !== undefined) put('limit', String(change.limit))
   if ('sort' in change) put('orderBy', change.sort ? `${change.sort.field},${change.sort.direction}` : '')
   const page = change.page ?? 1
@@ -69,17 +85,26 @@ export function listQueryOf(params: ListParams) {
     search: params.search || undefined,
     type: params.type || undefined,
     orderBy: params.sort && `${params.sort.field},${params.sort.direction}`,
+    ...filterOf(params),
   }
 }
 
-/** What of an address the endpoint would refuse, as the change that drops it; undefined when there is none. */
+function filterOf({ filters }: ListParams): Record<string, string> {
+  return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== ''))
+}
+
+/** A change that drops parameters which the endpoint would refuse; undefined when there are none. */
 export function findUnusable(endpoint: Endpoint, params: ListParams): Partial<ListParams> | undefined {
   const result = endpoint.query?.safeParse(withoutAbsent(listQueryOf({ ...params, page: 1, limit: 1 })))
   const fields = result?.success === false ? toFieldErrors(result.error.issues).map(({ field }) => field) : []
+  const unusable = Object.keys(params.filters).filter((name) => fields.includes(name))
   const drop: Partial<ListParams> = {
     ...(fields.includes('search') && { search: '' }),
     ...(fields.includes('type') && { type: '' }),
     ...(fields.includes('orderBy') && { sort: undefined }),
+    ...(unusable.length > 0 && {
+      filters: { ...params.filters, ...Object.fromEntries(unusable.map((name) => [name, ''])) },
+    }),
   }
   return Object.keys(drop).length > 0 ? drop : undefined
 }
@@ -102,25 +127,31 @@ export type ListState = readonly [
 ]
 
 /** Parameters in the address of the page: of its only list, or with the name of a card in front of them. */
-export function useAddressParams(defaultLimit: number, card?: string): ListState {
+export function useAddressParams(
+  defaultLimit: number,
+  card?: string,
+  filters?: readonly string[],
+): ListState {
   const [query, setQuery] = useSearchParams()
   return [
-    readListParams(query, defaultLimit, card),
-    (change, options) => setQuery((current) => changeListParams(current, change, card), options),
+    readListParams(query, defaultLimit, card, filters),
+    // Two changes may come before React renders the first one: only the address has both.
+    (change, options) =>
+      setQuery(changeListParams(new URLSearchParams(location.search), change, card), options),
   ]
 }
 
 /** Parameters of a page's only list: it has as many rows as the person last chose, unless the address says otherwise. */
-export function usePageParams(): ListState {
+export function usePageParams(filters?: readonly string[]): ListState {
   const [limit] = useState(() => readRowsPerPage())
-  return useAddressParams(limit)
+  return useAddressParams(limit, undefined, filters)
 }
 
 /** For a list on a page that is about something else. */
 export function useCardParams(first: number): ListState {
   const [{ page, limit }, setPlace] = useState({ page: 1, limit: first })
   return [
-    { page, limit, search: '', type: '', sort: undefined },
+    { page, limit, search: '', type: '', sort: undefined, filters: {} },
     (change) => setPlace((place) => ({ page: change.page ?? 1, limit: change.limit ?? place.limit })),
   ]
 }

@@ -1,4 +1,4 @@
-import { type Endpoint, pathOf } from '@postern/contract/endpoint'
+import { type Endpoint, pathOf } from '@postern/contract/endpoints/endpoint'
 import type { Page } from '@postern/contract/lists'
 import { type UseQueryResult, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useEffectEvent, useState } from 'react'
@@ -7,15 +7,22 @@ import { keyOf, putNewer, usePage } from '../api/queries.ts'
 import { type StreamState, useStream } from '../api/stream.ts'
 import type { CallInput, RawInput, RowOf } from '../api/types.ts'
 import { findRowCount, keepRowCount } from '../stores/row-counts.ts'
-import { findUnusable, type ListParams, type ListState, listQueryOf, stepBack } from './list-params.ts'
+import {
+  findUnusable,
+  isNarrowed,
+  type ListParams,
+  type ListState,
+  listQueryOf,
+  stepBack,
+} from './list-params.ts'
 
 interface Options<E extends Endpoint> {
   endpoint: E
-  /** Which page of it, by which search, filter and order. */
+  /** Its page, search, filter and order. */
   state: ListState
   /** Further fixed keys of the endpoint's query and path. */
   input?: { params?: Record<string, string | number>; query?: Record<string, string | number> }
-  /** In ms, for what changes without a hint. */
+  /** In ms, for data that changes without hints. */
   refetchInterval?: number
   /** A stream that takes the same query and sends the page's rows. */
   live?: { stream: Endpoint; rows: z.ZodMiniType<RowOf<E>[]> }
@@ -46,7 +53,7 @@ export function useList<E extends Endpoint>({
   const client = useQueryClient()
   const query = { ...listQueryOf(params), ...input?.query }
   const raw: RawInput = { ...input, query }
-  // Named once for all lists; which of them an endpoint takes is its page's business.
+  // Typed once for all lists; each page passes only keys that its endpoint accepts.
   const callInput = raw as CallInput<E>
   const queryKey = keyOf(endpoint, callInput)
   const result = usePage(endpoint, callInput, { refetchInterval })
@@ -71,7 +78,7 @@ export function useList<E extends Endpoint>({
   return { query: result, params, change, streamState, expectedRows }
 }
 
-/** An address that somebody wrote by hand keeps what can be shown. */
+/** Of a hand-written address, valid parameters are kept. */
 function useDrop(unusable: Partial<ListParams> | undefined, page: number, change: ListState[1]): void {
   const isUnusable = unusable !== undefined
   const drop = useEffectEvent(() => change({ ...unusable, page }, { replace: true }))
@@ -88,13 +95,14 @@ function useStepBack(page: Page<unknown> | undefined, [params, change]: ListStat
   }, [target])
 }
 
-/** As many as a page of the list had when it was last shown whole. */
+/** As many as the list's page had when it was last shown. */
 function useExpectedRows(
   list: string,
-  { page, limit, search, type }: ListParams,
+  params: ListParams,
   shown: Page<unknown> | undefined,
 ): number | undefined {
-  const isWhole = search === '' && type === ''
+  const { page, limit } = params
+  const isWhole = !isNarrowed(params)
   const total = isWhole ? shown?.total : undefined
   useEffect(() => {
     if (total !== undefined) keepRowCount(list, total)

@@ -8,7 +8,7 @@ export interface ButtonProps extends ComponentProps<'button'> {
   variant?: 'default' | 'primary' | 'danger' | 'success' | 'ghost'
   size?: 'md' | 'sm'
   icon?: LucideIcon
-  /** Disabled, with a spinner in place of its words, in the same width and colour. */
+  /** Disabled, with a spinner in place of its text, in the same width and colour. */
   busy?: boolean
   block?: boolean
 }
@@ -37,16 +37,16 @@ export function Button({ variant = 'default', size = 'md', icon: Icon, busy, blo
 }
 
 export interface IconButtonProps extends Omit<ComponentProps<'button'>, 'children'> {
-  /** What it does, in words: an icon alone has no name. */
+  /** The accessible name, because an icon has none. */
   label: string
   icon: LucideIcon
   size?: 'md' | 'sm'
   busy?: boolean
-  /** Where its words show. */
+  /** The placement of its tooltip. */
   tipSide?: 'top' | 'left'
 }
 
-/** Its words show beside it under the pointer, and on a focus that came by the keyboard. */
+/** Its tooltip shows under the pointer, and on keyboard focus. */
 export function IconButton(props: IconButtonProps) {
   const { label, icon: Icon, size = 'md', busy, tipSide, className, disabled, ...rest } = props
   const { events, close, popup } = useTooltip(label, true, tipSide)
@@ -82,7 +82,7 @@ interface IconLinkProps {
   className?: string
 }
 
-/** A page outside of the console, in a new tab. */
+/** A page outside the console, in a new tab. */
 export function IconLink({ label, icon: Icon, href, className }: IconLinkProps) {
   const { events, popup } = useTooltip(label, true)
   return (

@@ -2,7 +2,7 @@ import { Check, Copy } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { COPIED_DURATION } from '../util/constants.ts'
 import { Button, IconButton } from './Button.tsx'
-import { toast } from './feedback/Toasts.tsx'
+import { copyText } from './copy.ts'
 import './input/TextInput.css'
 import './CopyButton.css'
 
@@ -33,14 +33,8 @@ export function CopyButton({
     return () => clearTimeout(timer)
   }, [copied])
   const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(value)
-      setCopied((count) => count + 1)
-    } catch (error) {
-      console.error('Copying failed', error)
-      setCopied(0)
-      toast.error('Could not copy to the clipboard. Select the text and copy it by hand.')
-    }
+    const isCopied = await copyText(value)
+    setCopied((count) => (isCopied ? count + 1 : 0))
   }
   const icon = copied > 0 ? Check : Copy
   return (
@@ -66,7 +60,7 @@ interface CopyFieldProps {
   oneLine?: boolean
 }
 
-/** A value to take along: read-only, whole on as many lines as it needs, joined to its copy button. */
+/** A value to copy: read-only, on as many lines as it needs, with a copy button. */
 export function CopyField({ label, value, oneLine = false }: CopyFieldProps) {
   return (
     <div className="secret">

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'react'
 
 /**
- * A part of the page that is loaded when it is first wanted; null until then. Without the server it cannot be had:
- * the page stays as it is, and `onFailure` has to take the wish back.
+ * A part of the page that is loaded when it is first wanted; null until then. Without the server it cannot load: the
+ * page stays as it is, and `onFailure` must reset the wish.
  */
 export function useLoaded<T>(load: () => Promise<T>, wanted: boolean, onFailure: () => void): T | null {
   const [loaded, setLoaded] = useState<{ part: T } | null>(null)

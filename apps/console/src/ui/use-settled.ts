@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 
-/** The value as it is once it has not changed for that long, in ms. */
+/** The value once it has not changed for this long, in ms. */
 export function useSettled<T>(value: T, delay: number): T {
   const [settled, setSettled] = useState(value)
   useEffect(() => {

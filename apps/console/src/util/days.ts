@@ -15,12 +15,12 @@ export function endOfDay(day: Day): Date {
   return new Date(year, month - 1, date, 23, 59, 59, 999)
 }
 
-/** Reads MM/dd/yyyy, also without its zeros or without its slashes. */
+/** Parses MM/dd/yyyy, also without leading zeros or without slashes. */
 export function findDay(text: string): Day | undefined {
   const match = /^(\d{1,2})\/(\d{1,2})\/([1-9]\d{3})$/.exec(text) ?? /^(\d\d)(\d\d)([1-9]\d{3})$/.exec(text)
   if (!match) return undefined
   const [month = 0, date = 0, year = 0] = match.slice(1).map(Number)
-  // A date that its month does not have is one of another month.
+  // A day that the month does not have would become one of the next month.
   const isThere = new Date(Date.UTC(year, month - 1, date)).getUTCMonth() + 1 === month
   return isThere ? join(year, month, date) : undefined
 }

@@ -71,7 +71,7 @@ describe('the connect command', () => {
     )
   })
 
-  it('lets the server make of the host what the node is', () => {
+  it('allows the server what the node is set to', () => {
     const gatewayNetworks = ['192.168.7.0/24', 'fd77::/64'].map((subnet) => ({ interface: 'eth0', subnet }))
     const node = { isGateway: true, gatewayNetworks, allowInternet: true, dns: '192.168.7.1' }
     for (const render of [renderConnectCommand, renderShortConnectCommand])

@@ -10,7 +10,7 @@ export interface CommandPart {
 /** Shown in place of the token. */
 const HIDDEN = 'SECRET'
 
-/** Where a node reaches this installation: the page's own origin, unless only this machine can use that. */
+/** The address of this installation for nodes: the page's own origin, unless only this machine can use it. */
 export function connectUrl(origin: string, config: Pick<Config, 'publicUrl'>): string {
   return isLoopback(new URL(origin).hostname) ? config.publicUrl : origin
 }
@@ -23,7 +23,7 @@ function isLoopback(host: string): boolean {
 
 type Server = Pick<Config, 'publicUrl' | 'caFingerprint'>
 
-/** What the host must let the server make of it. */
+/** The options with which the host allows what the server will do. */
 type Rights = Pick<CreatedNode, 'isGateway' | 'gatewayNetworks' | 'allowInternet' | 'dns'>
 
 /**
@@ -40,7 +40,7 @@ export function renderConnectCommand(origin: string, config: Server, node: Right
   ]
 }
 
-/** The same with the token among the options. */
+/** The same with the token as an option. */
 export function renderShortConnectCommand(origin: string, config: Server, node: Rights): CommandPart[] {
   const token: CommandPart[] = [
     { kind: 'flag', text: '--token=' },
@@ -72,15 +72,15 @@ function renderCall(origin: string, config: Server, token: readonly CommandPart[
   return [...parts, { kind: 'flag', text: ' --fingerprint=' }, { kind: 'text', text: config.caFingerprint }]
 }
 
-/** The command as it is copied, with the real token. */
+/** The command to copy, with the real token. */
 export function connectCommandText(parts: readonly CommandPart[], token: string): string {
   return parts.map((part) => (part.kind === 'secret' ? token : part.text)).join('')
 }
 
 /**
- * The command that installs the agent on a node, or null when this installation was built without it.
- * The certificate may be self-signed (`-k`): what counts is the checksum, which came with the session. The script has
- * those of the files that it chooses from.
+ * The command that installs the agent on a node, or null when this installation was built without it. The certificate
+ * may be self-signed (`-k`), because the checksum, which came with the session, decides. The script has the checksums
+ * of the agent's files.
  */
 export function installCommand({ publicUrl, installerSha256 }: Config): string | null {
   if (installerSha256 === null) return null
@@ -92,7 +92,7 @@ export function installCommand({ publicUrl, installerSha256 }: Config): string |
   ].join(' && ')
 }
 
-/** The first lines of deploy/docker/gateway.compose.yaml, as this node needs them. */
+/** The first lines of deploy/docker/gateway.compose.yaml, filled in for this node. */
 export function renderComposeLines(
   origin: string,
   config: Server,

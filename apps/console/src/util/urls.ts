@@ -1,4 +1,10 @@
-import type { Service } from '@postern/contract/services'
+import type { Service, ServiceStanding } from '@postern/contract/services/services'
+
+/** What the list of all services may be narrowed by, as its own address says it. */
+interface ServiceFilters {
+  state?: ServiceStanding
+  node?: number
+}
 
 /** Every path of the console. The router and all links are made of these; the sign-in page is a document of its own. */
 export const urls = {
@@ -10,8 +16,29 @@ export const urls = {
   nodes: () => '/nodes',
   node: (id: number) => `/nodes/${id}`,
   attention: () => '/nodes/attention',
+  /** Why visitors of an address come no further; without one a person types it. */
+  why: (address?: string) => (address === undefined ? '/why' : `/why?url=${encodeURIComponent(address)}`),
+  services: (filters: ServiceFilters = {}) => {
+    const query = new URLSearchParams(
+      Object.entries(filters).map(([name, value]): [string, string] => [name, String(value)]),
+    )
+    return query.size > 0 ? `/services?${query}` : '/services'
+  },
   serviceLogs: ({ nodeId, type, id }: Pick<Service, 'nodeId' | 'type' | 'id'>) =>
     `/nodes/${nodeId}/${type}/${id}/logs`,
+  /** @param at the moment to show, in ms since the epoch */
+  serviceTraffic: ({ nodeId, type, id }: Pick<Service, 'nodeId' | 'type' | 'id'>, at?: number) =>
+    `/nodes/${nodeId}/${type}/${id}/traffic${at === undefined ? '' : `?at=${new Date(at).toISOString()}`}`,
+  settings: () => '/settings',
+  alerts: () => '/alerts',
+  alertHistory: () => '/alerts/history',
+  alertChannels: () => '/alerts/channels',
+  alertRules: () => '/alerts/rules',
+  /** @param filters as the page's address has them */
+  requests: (filters: Readonly<Record<string, string | undefined>> = {}) => {
+    const given = Object.entries(filters).flatMap(([key, value]) => (value ? [[key, value]] : []))
+    return given.length === 0 ? '/requests' : `/requests?${new URLSearchParams(given)}`
+  },
 } as const
 
 /** Pages that the server itself serves. */
@@ -20,26 +47,30 @@ export const serverUrls = {
   terms: () => '/docs/terms',
   contact: () => '/docs/contact',
   cli: () => '/docs/cli',
-  publicHost: () => '/docs/settings',
+  settings: () => '/docs/settings',
+  setting: (name: string) => `/docs/settings#${name.toLowerCase().replaceAll('_', '-')}`,
   docker: () => '/docs/docker',
   dockerGateway: () => '/docs/docker#a-gateway',
   kubernetes: () => '/docs/kubernetes',
   homeAssistant: () => '/docs/home-assistant',
   withoutDomain: () => '/docs/domain-or-path#what-breaks-without-a-domain',
   trustRoot: () => '/docs/certificates#trust-the-root',
-  lostPassword: () => '/docs/backup-and-restore#a-lost-password',
+  lostPassword: () => '/docs/accounts#a-forgotten-password',
   root: () => '/install/root.crt',
   signIn: () => '/docs/sign-in',
+  alerts: () => '/docs/alerts',
+  backups: () => '/docs/backup-and-restore',
+  webhooks: () => '/docs/alerts#webhooks',
   whatToDo: (phase: Service['state']['phase']) => `/docs/troubleshooting#service-${phase}`,
   installer: (publicUrl: string) => `${publicUrl}/install/agent.sh`,
 } as const
 
-/** Where people get help: the address of the people who run the server, or else the page that says how. */
+/** Where people get help: the address set by the operator, or else the documentation's page. */
 export function contactUrl(config: { contactUrl: string | null } | undefined): string {
   return config?.contactUrl ?? serverUrls.contact()
 }
 
-/** The same paths as the router spells them. */
+/** The same paths in the router's syntax. */
 export const routePaths = {
   home: '/',
   domains: '/domains',
@@ -48,20 +79,34 @@ export const routePaths = {
   nodes: '/nodes',
   node: '/nodes/:id',
   attention: '/nodes/attention',
+  why: '/why',
+  services: '/services',
   serviceLogs: '/nodes/:nodeId/:type/:id/logs',
+  serviceTraffic: '/nodes/:nodeId/:type/:id/traffic',
+  requests: '/requests',
+  settings: '/settings',
+  alerts: '/alerts',
+  alertHistory: '/alerts/history',
+  alertChannels: '/alerts/channels',
+  alertRules: '/alerts/rules',
 } as const satisfies Record<Exclude<keyof typeof urls, 'login'>, string>
 
-/** A service is a row of its node's page, found there by its name. */
-export function serviceRowUrl({ nodeId, type, name }: Pick<Service, 'nodeId' | 'type' | 'name'>): string {
-  return `${urls.node(nodeId)}?${type}.search=${encodeURIComponent(name)}`
+type Row = Pick<Service, 'nodeId' | 'type' | 'name'> & { id?: number }
+
+/** A service is a row of its node's page, found there by its name; with its id the page goes to just this row. */
+export function serviceRowUrl({ nodeId, type, name, id }: Row): string {
+  const place = `${urls.node(nodeId)}?${type}.search=${encodeURIComponent(name)}`
+  return id === undefined ? place : `${place}${serviceRowHash(id)}`
 }
+
+export const serviceRowHash = (id: number) => `#service-${id}`
 
 /** The page of a domain is its row in the list. */
 export function domainRowUrl(domain: string): string {
   return `${urls.domains()}?search=${encodeURIComponent(domain)}`
 }
 
-/** Where visitors find a domain: every one is served at the https port of the installation itself. */
+/** The public address of a domain, at the installation's https port. */
 export function domainUrl(domain: string, publicUrl: string | undefined): string {
   const port = publicUrl ? URL.parse(publicUrl)?.port : ''
   return `https://${domain}${port ? `:${port}` : ''}`

@@ -1,13 +1,15 @@
-import type { EdgeMessage } from '@postern/contract/edge'
+import type { EdgeMessage } from '@postern/contract/edge/edge-messages'
+import type { KeptRequest } from '@postern/contract/requests/kept'
 import { findText, writeAtomic } from '@postern/host/files'
 import { createQueue } from '@postern/host/tasks'
 import type { Logger } from 'pino'
+import { createAnswers } from './answers.ts'
 import { createLedger, emptyLedger, type Ledger, LedgerState } from './ledger.ts'
 import type { Read } from './reading.ts'
 
 interface CounterOptions {
   file: string
-  /** All that counts now; each finds its own or nothing. */
+  /** All sources of counts there are now; each reads its own. */
   readAll(): Promise<readonly Read[]>
   send(message: EdgeMessage): boolean
   /** ms since the epoch. */
@@ -16,23 +18,25 @@ interface CounterOptions {
   log: Logger
 }
 
-/** Reads the counters each minute, keeps what they added on disk, and tells the server until it has it. */
+/** Reads the counters each minute, stores the increase on disk, and sends it until the server has it. */
 export interface Counter {
-  /** Before anything else is done to the data plane. */
+  /** Call it before anything else is done to the data plane. */
   start(): Promise<void>
   /** Reads them now. */
   count(): Promise<void>
-  /** The last look at a source that ends; when it returns, the count is on disk. */
+  /** Reads a source for the last time before it ends; when it returns, the count is on disk. */
   countLast(read: Read): Promise<void>
+  /** A request has ended: its answer counts, for the minute of the next reading. */
+  note(request: KeptRequest): void
   onStored(ledger: string, seq: number): void
   onReconnect(): void
   close(): Promise<void>
 }
 
 const MINUTE = 60_000
-/** A look so soon after the full minute is about the one before. */
+/** A reading so soon after the full minute belongs to the previous one. */
 const GRACE = 5000
-/** An answer that does not come in this time is not coming. */
+/** Longest wait for the server's answer before a batch is sent again. */
 const PATIENCE = 30_000
 
 export function createCounter(options: CounterOptions): Counter {
@@ -40,6 +44,7 @@ export function createCounter(options: CounterOptions): Counter {
   const queue = createQueue()
   let ledger: Ledger = createLedger(emptyLedger(makeName(random)))
   let sent: { seq: number; at: number } | undefined
+  const answers = createAnswers()
   let timer: NodeJS.Timeout | undefined
   let isOpen = false
   let isSaved = false
@@ -57,14 +62,14 @@ export function createCounter(options: CounterOptions): Counter {
       if (reading) readings.push(reading)
     }
     const minute = Math.floor((now() - GRACE) / MINUTE)
-    isSaved = !ledger.take(readings, minute) && isSaved
-    // Only what is on disk may be told: a later edge begins there.
+    isSaved = !ledger.take(readings, minute, answers) && isSaved
+    // Only what is on disk may be sent, because a later edge begins there.
     if (!isSaved) await writeAtomic(file, JSON.stringify(ledger.state()), 0o600)
     isSaved = true
     speak()
   }
   const attempt = (work: () => Promise<void>) =>
-    queue.run(work).catch((err: unknown) => log.warn({ err }, 'what services carry could not be counted'))
+    queue.run(work).catch((err: unknown) => log.warn({ err }, 'the traffic of services could not be counted'))
   const count = () => attempt(async () => take(await options.readAll()))
   const wait = () => {
     timer = setTimeout(
@@ -94,6 +99,7 @@ export function createCounter(options: CounterOptions): Counter {
     },
     count,
     countLast: (read) => attempt(() => take([read])),
+    note: answers.note,
     onStored(name, seq) {
       if (name !== ledger.name) return
       ledger.stored(seq, makeName(random))
@@ -116,13 +122,13 @@ function makeName(random: () => number): string {
   return Math.floor(random() * 2 ** 48).toString(36)
 }
 
-/** @returns undefined where there is none, or one that cannot be read: counting begins anew. */
+/** @returns undefined when there is none, or it cannot be read: counting then starts over */
 async function readLedger(file: string, log: Logger): Promise<LedgerState | undefined> {
   try {
     const text = await findText(file)
     return text === undefined ? undefined : LedgerState.parse(JSON.parse(text))
   } catch (err) {
-    log.warn({ err }, 'what was counted before cannot be read')
+    log.warn({ err }, 'the previous counts cannot be read')
     return undefined
   }
 }

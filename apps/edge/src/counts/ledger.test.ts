@@ -1,4 +1,4 @@
-import type { ServiceCount } from '@postern/contract/edge'
+import type { ServiceCount } from '@postern/contract/edge/edge-messages'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createLedger, emptyLedger, type Ledger, LedgerState } from './ledger.ts'
@@ -8,12 +8,12 @@ const reading = (source: string, ...rows: ServiceCount[]): Reading => ({
   source,
   counts: new Map(rows.map(([service, ...count]): [number, Count] => [service, count])),
 })
-/** As a new edge has it that reads what the last one wrote. */
+/** The ledger of a new edge, which reads what the last one wrote. */
 const reopen = (ledger: Ledger) => createLedger(LedgerState.parse(JSON.parse(JSON.stringify(ledger.state()))))
 const all = (ledger: Ledger) => ledger.state().waiting.flatMap(({ counts }) => counts)
 
 describe('a ledger', () => {
-  test('counts what was added, and what has begun since from its beginning', () => {
+  test('counts what was added, and new counters from their beginning', () => {
     const ledger = createLedger(emptyLedger('a'))
     ledger.take([reading('one', [1, 2, 30, 400])], 10)
     ledger.take([reading('one', [1, 2, 30, 400])], 11)
@@ -31,14 +31,14 @@ describe('a ledger', () => {
     ])
   })
 
-  test('counts nothing of what was there when it began', () => {
+  test('does not count what counters held when it began', () => {
     const ledger = createLedger(emptyLedger('a'))
     ledger.begin([reading('one', [1, 2, 30, 400])])
     ledger.take([reading('one', [1, 2, 31, 400])], 10)
     expect(all(ledger)).toEqual([[1, 0, 1, 0]])
   })
 
-  test('counts a source once that does not answer now and then', () => {
+  test('counts a source that fails to answer now and then only once', () => {
     const ledger = createLedger(emptyLedger('a'))
     ledger.take([reading('one', [1, 1, 1, 1])], 1)
     for (let missing = 0; missing < 50; missing++) ledger.take([], 2)
@@ -50,6 +50,24 @@ describe('a ledger', () => {
     ])
   })
 
+  test('has nothing that the server would refuse, whatever a HAProxy that was taken over says', () => {
+    const most = Number.MAX_SAFE_INTEGER
+    const count = fc.constantFrom(0, 1, 2 ** 32, most - 1, most)
+    const row = fc.tuple(fc.constantFrom(1, 2), count, count, count)
+    const readings = fc.array(fc.tuple(fc.constantFrom('one', 'two'), row), { maxLength: 4 })
+    fc.assert(
+      fc.property(fc.array(readings, { maxLength: 6 }), (takes) => {
+        const ledger = createLedger(emptyLedger('a'))
+        for (const [minute, each] of takes.entries())
+          ledger.take(
+            each.map(([source, row]) => reading(source, row)),
+            minute,
+          )
+        reopen(ledger)
+      }),
+    )
+  })
+
   test('forgets sources that are gone', () => {
     const ledger = createLedger(emptyLedger('a'))
     ledger.take([reading('one', [1, 1, 1, 1])], 1)
@@ -57,7 +75,7 @@ describe('a ledger', () => {
     expect(Object.keys(ledger.state().sources)).toEqual(['two'])
   })
 
-  test('takes a counter that is lower than before as begun anew, and one of 32 bits as gone round', () => {
+  test('takes a counter that went down as restarted, and one of 32 bits as wrapped around', () => {
     const ledger = createLedger(emptyLedger('a'))
     ledger.begin([reading('one', [1, 5, 500, 500], [2, 2 ** 32 - 1, 5, 5])])
     ledger.take([reading('one', [1, 1, 20, 30], [2, 1, 15, 15])], 1)
@@ -76,7 +94,7 @@ describe('a ledger', () => {
     expect(reopen(ledger).next()?.seq).toBe(3)
   })
 
-  test('has another name when the server has more than it has said', () => {
+  test('gets a new id when the server has more than it has sent', () => {
     const ledger = createLedger(emptyLedger('a'))
     ledger.take([reading('one', [1, 1, 0, 0])], 1)
     ledger.stored(7, 'b')
@@ -84,7 +102,7 @@ describe('a ledger', () => {
     expect([ledger.name, ledger.next()?.seq]).toEqual(['b', 1])
   })
 
-  test('of hours without a server is bounded, and nothing is lost', () => {
+  test('stays bounded during hours without a server, and loses nothing', () => {
     const ledger = createLedger(emptyLedger('a'))
     for (let minute = 1; minute <= 1000; minute++)
       ledger.take(
@@ -102,7 +120,7 @@ describe('a ledger', () => {
     expect(total).toBe(600 * 1000)
   })
 
-  test('counts each byte once, whenever edge and server die and whatever HAProxy does', () => {
+  test('counts each byte once, whenever edge and server crash and whatever HAProxy does', () => {
     const step = fc.oneof(
       fc.record({
         kind: fc.constant('traffic' as const),

@@ -1,4 +1,4 @@
-import type { Exec } from '@postern/host/exec'
+import type { Exec } from '@postern/host/processes/exec'
 
 /** Notices changes of links, addresses, routes and firewall rules, from two programs that run as long as the edge. */
 export interface KernelWatch {
@@ -20,7 +20,7 @@ export function createKernelWatch(exec: Exec): KernelWatch {
   }
 }
 
-/** Every line is a change. One that ended, or cannot be started, is started again with the next question. */
+/** Every line is a change. A program that ended, or cannot be started, is started again by the next call. */
 function createMonitor(exec: Exec, program: string, args: readonly string[]): KernelWatch {
   let running: { stop(): void } | undefined
   let hasChanged = false
@@ -39,7 +39,7 @@ function createMonitor(exec: Exec, program: string, args: readonly string[]): Ke
     takeChanges() {
       const isWatched = running !== undefined
       const result = hasChanged || !isWatched
-      // What changes until it listens is not seen by it, so the next call is for everything, too.
+      // It misses changes until it listens, so the next call reports a change too.
       hasChanged = !isWatched
       if (!isWatched) start()
       return result

@@ -1,22 +1,28 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { PartState, Problem } from '@postern/contract/edge'
+import type { PartState, Problem } from '@postern/contract/edge/edge'
+import { LIMITS } from '@postern/contract/limits'
 import { codeOf, messageOf } from '@postern/host/errors'
 import type { Logger } from 'pino'
 
-/** What one part of the data plane says after an apply: whether it stands, and what it had to leave out. */
+/** The result of an apply for one part of the data plane: its state, and what it had to leave out. */
 export interface PartResult {
   part: PartState
   problems: Problem[]
 }
 
-/** The program or the right that a part needs is not there; `message` is for people. */
+/** A part lacks the program or the right that it needs; `message` is for people. */
 export class PartMissingError extends Error {
   readonly code = 'part_missing'
 }
 
-/** The part is there and is not as wanted; `message` is for people. */
+/** The part works, but is not as wanted; `message` is for people. */
 export class PartFailedError extends Error {
   readonly code = 'part_failed'
+}
+
+/** What an error says, as far as a person reads it: a HAProxy that was taken over may say megabytes. */
+export function wordsOf(error: unknown): string {
+  return messageOf(error).slice(0, LIMITS.problemLength)
 }
 
 const NOT_PERMITTED = /operation not permitted|permission denied|must be root/i
@@ -29,7 +35,7 @@ export function errorFrom(what: string, stderr: string): Error {
   return new PartFailedError(`${what}: ${line.slice(0, 300)}`)
 }
 
-/** A part that fails never keeps the others from being made right: its failure is its result. */
+/** Turns a part's failure into its result, so that it never stops the others. */
 export async function applyPart(
   name: string,
   log: Logger,
@@ -40,7 +46,7 @@ export async function applyPart(
   } catch (error) {
     const isMissing = ['part_missing', 'program_missing'].includes(codeOf(error))
     const isDiskFull = ['ENOSPC', 'EDQUOT'].includes(codeOf(error))
-    const detail = isDiskFull ? DISK_FULL : messageOf(error)
+    const detail = isDiskFull ? DISK_FULL : wordsOf(error)
     log.debug({ err: error }, `${name} is not as wanted`)
     const message = isDiskFull ? DISK_FULL : `${name}: ${detail}`
     return {
@@ -53,7 +59,10 @@ export async function applyPart(
 
 const DISK_FULL = "The edge's disk is full: what runs keeps running, and changes wait. Free some space there."
 
-/** A part that comes and goes is logged once each time, not with every check. @returns whether it differs */
+/**
+ * Logs a part only when its state changes, not with every check.
+ * @returns whether it changed
+ */
 export function logPart(log: Logger, name: string, before: PartState | undefined, after: PartState): boolean {
   if (isDeepStrictEqual(before, after)) return false
   if (after.state === 'ok') log.info(`${name} is as wanted: ${after.detail}`)

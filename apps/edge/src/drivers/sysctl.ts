@@ -1,4 +1,4 @@
-import type { Exec } from '@postern/host/exec'
+import type { Exec } from '@postern/host/processes/exec'
 import { errorFrom } from './part.ts'
 
 /** @returns undefined where this kernel has no such setting */
@@ -6,7 +6,7 @@ export async function readSysctl(exec: Exec, path: string): Promise<string | und
   return (await exec.readFile(path))?.trim()
 }
 
-/** @throws PartMissingError, PartFailedError when it does not stay as it was set */
+/** @throws PartMissingError, PartFailedError when the setting does not stay */
 export async function writeSysctl(exec: Exec, path: string, value: string): Promise<void> {
   if ((await readSysctl(exec, path)) === value) return
   const { code, stderr } = await exec.run('tee', [path], { timeoutMs: 5000, input: value })

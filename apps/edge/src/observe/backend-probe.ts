@@ -1,29 +1,29 @@
-import { connect, type Socket } from 'node:net'
+import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import type { Backend } from '@postern/contract/desired-state'
-import type { BackendTrouble } from '@postern/contract/edge'
+import type { Backend } from '@postern/contract/edge/desired-state'
+import type { BackendTrouble } from '@postern/contract/edge/edge'
 
-/** What a probe can find wrong. */
+/** The problems that a probe can find. */
 export type ProbedTrouble = Exclude<BackendTrouble, 'unchecked'>
 
 export interface ProbeTarget {
   /** An IP literal. */
   address: string
   port: number
-  /** `tcp`: what it speaks is not known. */
+  /** `tcp`: its protocol is unknown. */
   proto: Backend['proto'] | 'tcp'
-  /** The name that TLS asks for; null: none. */
+  /** The server name for TLS; null: none. */
   domain: string | null
 }
 
-/** As long as HAProxy waits for a connection. */
+/** As long as HAProxy's connect timeout. */
 const TIMEOUT = 5000
 
 /**
- * Looks whether a backend takes connections, and speaks TLS if it should; nothing is ever asked of it. A backend that
- * should speak TLS gets one whole handshake, as many programs log each that breaks off.
- * @param isOdd it took connections of late but gave no HTTP: it may speak TLS where it should not.
- * @returns what is wrong, null when nothing is
+ * Checks whether a backend accepts connections, and speaks TLS if it should; it never sends a request. A backend that
+ * should speak TLS gets a whole handshake, because many programs log each broken one.
+ * @param isOdd it accepted connections lately but did not answer in HTTP: it may speak TLS where it should not
+ * @returns the problem, or null
  */
 export async function probeBackend(target: ProbeTarget, isOdd: boolean): Promise<ProbedTrouble | null> {
   if (target.proto === 'https') {
@@ -50,16 +50,17 @@ function whyUnreached({ code }: NodeJS.ErrnoException): Unreached {
   return code === 'ECONNREFUSED' ? 'refused' : 'unreachable'
 }
 
-/** What OpenSSL calls an answer that is no record of TLS. */
+/** OpenSSL's codes for an answer that is no TLS record. */
 const NO_RECORD = /WRONG_VERSION_NUMBER|PACKET_LENGTH|HTTP_REQUEST/
 
-/** What a TLS hello gets: TLS, TLS that does not come about, something else, or nothing; or no connection at all. */
+/** The answer to a TLS hello: TLS, a failed handshake, something else, or nothing; or no connection at all. */
 type TlsAnswer = 'tls' | 'failed tls' | 'other' | 'nothing' | Unreached
 
 function tryTls({ address, port, domain }: ProbeTarget): Promise<TlsAnswer> {
-  const name = domain === null ? {} : { servername: domain }
+  // TLS has no addresses for names.
+  const name = domain === null || isIP(domain) !== 0 ? {} : { servername: domain }
   let isConnected = false
-  // Only whether it speaks TLS is asked here; whom to trust is HAProxy's matter, and nothing is sent.
+  // This only tests whether it speaks TLS, and sends no data; HAProxy decides whom to trust.
   const socket = connectTls({ host: address, port, rejectUnauthorized: false, ...name })
   socket.once('connect', () => {
     isConnected = true
@@ -72,7 +73,7 @@ function tryTls({ address, port, domain }: ProbeTarget): Promise<TlsAnswer> {
   })
 }
 
-/** What the first thing means that happens to a connection; it is closed at once. */
+/** Interprets the first event of a connection, and closes it at once. */
 function settle<T>(
   socket: Socket,
   event: string,
@@ -86,14 +87,14 @@ function settle<T>(
       socket.destroy()
       resolve(result)
     }
-    // In all: whoever sends a byte now and then is not silent.
+    // For the whole probe: a backend that sends a byte now and then is not silent.
     const timer = setTimeout(() => end(timeout()), TIMEOUT)
     socket.once(event, () => {
-      // Not before the last words of TLS are sent, or the backend takes it for an error.
+      // Not before TLS has sent its last record, or the backend would see an error.
       socket.destroySoon()
       resolve(success)
     })
-    // Errors of a socket that is given up go nowhere, so this stays.
+    // Stays, because an abandoned socket must not throw its errors.
     socket.on('error', (error) => end(failure(error)))
     socket.once('close', () => end(failure(new Error('closed'))))
   })

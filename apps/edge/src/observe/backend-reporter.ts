@@ -1,29 +1,30 @@
-import type { BackendReport, BackendTrouble } from '@postern/contract/edge'
+import type { BackendTrouble } from '@postern/contract/edge/edge'
+import type { BackendReport } from '@postern/contract/edge/edge-messages'
 import { LIMITS } from '@postern/contract/limits'
 
 export interface BackendReporter {
   /** The trouble of this service's backend may have changed. */
   report(service: number): void
-  /** Reports now what has changed. */
+  /** Reports the changes now. */
   flush(): void
-  /** Reports everything again, to a server that knows nothing of it. */
+  /** Reports everything again, to a server that has no report yet. */
   reportAgain(): void
   close(): void
 }
 
-/** Trouble that comes and goes within this time is not reported. */
+/** Trouble that lasts for less than this is not reported. */
 const REPORT_EVERY = 500
 
 /**
- * Reports what has changed, many at once and each only once.
- * @param send false when it could not be sent
- * @param troubleOf the trouble of a service now
+ * Reports changes, many at once and each only once.
+ * @param send returns false when it could not send
+ * @param troubleOf the present trouble of a service
  */
 export function createBackendReporter(
   send: (isFirst: boolean, backends: BackendReport[]) => boolean,
   troubleOf: (service: number) => BackendTrouble | null,
 ): BackendReporter {
-  /** What the server knows; it takes all others for well. */
+  /** What the server knows; for it, all others are well. */
   const reported = new Map<number, BackendTrouble>()
   const unreported = new Set<number>()
   let isFirst = true

@@ -26,7 +26,7 @@ describe('a backend', () => {
     expect(lab.messages).toHaveLength(1)
   })
 
-  test('that refused a visitor is in trouble until a probe is taken', async () => {
+  test('that refused a visitor is in trouble until it accepts a probe', async () => {
     const port = await findFreePort()
     lab.watch.setRoutes(inSections([route(1, port)]))
     lab.watch.note(1, 'failed')
@@ -47,12 +47,12 @@ describe('a backend', () => {
     await lab.trouble(1, null)
   })
 
-  test('of a TCP service is only asked for a connection', async () => {
+  test('of a TCP service only gets a connection', async () => {
     const port = await findFreePort()
     lab.watch.setRoutes(inSections([makeLabPort(1, 32660, port)]))
     lab.watch.note(1, 'failed')
     await lab.trouble(1, 'refused')
-    // It speaks neither HTTP nor TLS, and that is its own matter.
+    // It speaks neither HTTP nor TLS, which is fine.
     const upstream = await listen(createServer(), port)
     lab.later += 60_000
     await lab.trouble(1, null)
@@ -70,7 +70,7 @@ describe('a backend', () => {
     expect(upstream.count).toBeLessThanOrEqual(1)
   })
 
-  test('is told by its words: no TLS, TLS that fails, TLS where there should be none', async () => {
+  test('is recognised by its answer: no TLS, TLS that fails, TLS where there should be none', async () => {
     const plain = await listen(createHttpServer())
     const closing = await listen(createServer((socket) => socket.destroy()))
     const { chain, privateKey } = await makeRealCertificate(0, ['x.example.com'])
@@ -107,7 +107,7 @@ describe('a backend', () => {
     )
     for (const id of [1, 3]) await lab.trouble(id, null)
     await lab.trouble(2, 'unchecked')
-    expect(lab.told.get(4)).toBe('refused')
+    expect(lab.reported.get(4)).toBe('refused')
     lab.messages.length = 0
     for (const id of [1, 3]) lab.watch.note(id, 'failed')
     await settled()
@@ -133,11 +133,11 @@ describe('a new backend', () => {
   const up = new Map([[2, 'up' as const]])
   const down = new Map([[2, 'down' as const]])
 
-  test('is unchecked before anything is applied, and answers or not within a moment, without a visitor', async () => {
+  test('is unchecked before anything is applied, and checked within a moment, without a visitor', async () => {
     const upstream = await listen()
     lab.watch.setNodeStates(up)
     lab.watch.setRoutes(inSections([route(1, upstream.port), route(2, await findFreePort())]))
-    expect([...lab.told]).toEqual([
+    expect([...lab.reported]).toEqual([
       [1, 'unchecked'],
       [2, 'unchecked'],
     ])
@@ -168,35 +168,35 @@ describe('a new backend', () => {
     await lab.trouble(1, null)
     lab.watch.setRoutes(inSections([route(1, upstream.port, { domain: 'renamed.example.com' })]))
     lab.watch.setRoutes(inSections([route(1, await findFreePort())]))
-    expect(lab.told.get(1)).toBe('unchecked')
+    expect(lab.reported.get(1)).toBe('unchecked')
     await lab.trouble(1, 'refused')
   })
 
-  test('waits for its node, and is checked again each time that comes back', async () => {
+  test('waits for its node, and is checked again each time the node comes back', async () => {
     const upstream = await listen()
     lab.watch.setNodeStates(down)
     lab.watch.setRoutes(inSections([route(1, upstream.port)]))
     await settled()
-    expect([lab.told.get(1), upstream.count]).toEqual(['unchecked', 0])
+    expect([lab.reported.get(1), upstream.count]).toEqual(['unchecked', 0])
     lab.watch.setNodeStates(up)
     await lab.trouble(1, null)
     lab.watch.setNodeStates(down)
     lab.watch.setNodeStates(up)
-    expect(lab.told.get(1)).toBe('unchecked')
+    expect(lab.reported.get(1)).toBe('unchecked')
     await lab.trouble(1, null)
     expect(upstream.count).toBe(2)
   })
 
-  test('of UDP cannot be probed, and nothing is said of it', async () => {
+  test('of UDP cannot be probed, and nothing is reported for it', async () => {
     lab.watch.setNodeStates(up)
     lab.watch.setRoutes(inSections([{ ...makeLabPort(1, 32661, 53), proto: 'udp' }]))
     await settled()
-    expect(lab.told.size).toBe(0)
+    expect(lab.reported.size).toBe(0)
   })
 })
 
 describe('a backend without visitors', () => {
-  test('is found silent within about a minute, and gets no more than one connection in it', async () => {
+  test('is found silent within about a minute, and gets at most one connection in that time', async () => {
     const upstream = await listen()
     const port = upstream.port
     lab.watch.setNodeStates(new Map([[2, 'up']]))
@@ -206,15 +206,15 @@ describe('a backend without visitors', () => {
     expect(upstream.count).toBe(3)
     lab.later += 61_000
     lab.watch.note(3, 'answered')
-    // One of HTTP; a TCP program may take bare connections for an attack, and one that is visited needs none.
+    // For HTTP; a TCP program may take bare connections for an attack, and a visited one needs none.
     await until('the next check', () => upstream.count === 4)
     await settled()
     expect(upstream.count).toBe(4)
     lab.watch.setRoutes(inSections([route(1, port)]))
-    expect(lab.told.get(1)).toBe(null)
+    expect(lab.reported.get(1)).toBe(null)
   })
 
-  test('that should speak TLS gets whole handshakes only', async () => {
+  test('that should speak TLS gets only whole handshakes', async () => {
     const { chain, privateKey } = await makeRealCertificate(0, ['x.example.com'])
     const broken: Error[] = []
     let whole = 0
@@ -228,7 +228,7 @@ describe('a backend without visitors', () => {
   })
 })
 
-test('a server that comes back is told all of it again, and what was lost meanwhile', async () => {
+test('a server that comes back gets all reports again, including those it missed', async () => {
   lab.watch.setRoutes(inSections([route(1, await findFreePort()), route(2, await findFreePort())]))
   lab.watch.note(1, 'failed')
   await lab.trouble(1, 'refused')
@@ -236,7 +236,7 @@ test('a server that comes back is told all of it again, and what was lost meanwh
   lab.watch.note(2, 'failed')
   await settled()
   lab.isServerThere = true
-  lab.told.clear()
+  lab.reported.clear()
   lab.messages.length = 0
   lab.watch.onReconnect()
   await lab.trouble(1, 'refused')

@@ -1,6 +1,7 @@
-import type { BackendReport, BackendTrouble } from '@postern/contract/edge'
+import type { BackendTrouble } from '@postern/contract/edge/edge'
+import type { BackendReport } from '@postern/contract/edge/edge-messages'
 import type { ResolvedRoute, RouteSections } from '@postern/render/resolved-route'
-import type { BackendSign } from '../drivers/haproxy/logs/line.ts'
+import type { BackendSign } from '../drivers/haproxy/logs/log.ts'
 import { type ProbeTarget, probeBackend } from './backend-probe.ts'
 import { createBackendReporter } from './backend-reporter.ts'
 import { createProbeSlots } from './probe-slots.ts'
@@ -15,14 +16,14 @@ export interface BackendWatchOptions {
 }
 
 /**
- * Which backends answer. A new one is probed at once, and again when its node comes back; from then on the traffic
- * tells, and where there is none, a probe now and then.
+ * Knows which backends answer. A new one is probed at once, and again when its node comes back; from then on the
+ * traffic shows it and, where there is none, an occasional probe.
  */
 export interface BackendWatch {
-  /** Takes what a line of the log shows of a service's backend. */
+  /** Takes what a log line shows about a service's backend. */
   note(service: number, sign: BackendSign): void
   setRoutes(routes: RouteSections): void
-  /** Services of nodes that are down are not probed: nothing of them can answer. */
+  /** Services of nodes that are down are not probed: they cannot answer. */
   setNodeStates(states: ReadonlyMap<number, 'up' | 'down'>): void
   /** Reports everything again, to a server that knows nothing of it. */
   onReconnect(): void
@@ -30,26 +31,26 @@ export interface BackendWatch {
 }
 
 const PROBE_EVERY = 10_000
-/** A backend that has been silent for so long is not expected back any moment. */
+/** A backend that has been silent for so long is probed less often. */
 const PATIENCE = 600_000
-/** Without visitors, and for what has been silent for long. */
+/** The time between probes without visitors, and of backends that have been silent for long. */
 const IDLE_EVERY = 60_000
-/** A first check that fails is made once more. */
+/** A first check that fails is repeated once. */
 const SECOND_CHECK_AFTER = 1000
-/** An odd answer of an application is mostly its own, so its TLS is not looked for again for so long. */
+/** An odd answer usually comes from the application itself, so TLS is not tried again for this long. */
 const ODD_PAUSE = 600_000
 
-const LOOK_EVERY = { busy: 100, idle: 1000 }
-/** So many first checks are started by one look, and so many of the queue are passed over for that at most. */
+const CHECK_INTERVAL = { busy: 100, idle: 1000 }
+/** How many first checks one turn starts, and how many entries of the queue it skips for that at most. */
 const FIRST_CHECKS = { started: 20, seen: 500 }
 /** 20,000 idle services are checked within seven minutes. */
 const IDLE_CHECKS = { started: 50, seen: 5000 }
 
 export function createBackendWatch({ now, send, probe = probeBackend }: BackendWatchOptions): BackendWatch {
   const watched = new Map<number, WatchedBackend>()
-  /** Those of `watched` with which something is wrong, or was a moment ago. */
+  /** Those of `watched` that have a problem, or had one a moment ago. */
   const suspects = new Set<number>()
-  /** Those that are to be checked as soon as there is room; a person waits for those that came a few at a time. */
+  /** Those to check as soon as there is room; when only a few came at once, a person is waiting for them. */
   const queue = new Set<number>()
   const urgent = new Set<number>()
   let routes: RouteSections = new Map()
@@ -73,7 +74,7 @@ export function createBackendWatch({ now, send, probe = probeBackend }: BackendW
   const nextProbe = ({ troubleSince }: WatchedBackend) =>
     now() + (troubleSince !== null && now() - troubleSince > PATIENCE ? IDLE_EVERY : PROBE_EVERY)
 
-  /** Takes what a probe has found out. */
+  /** Takes the result of a probe. */
   const learn = (
     service: number,
     backend: WatchedBackend,
@@ -81,7 +82,7 @@ export function createBackendWatch({ now, send, probe = probeBackend }: BackendW
     isFirst: boolean,
   ) => {
     backend.dueAt = trouble === null && backend.isOdd ? now() + ODD_PAUSE : nextProbe(backend)
-    // A visitor who got an answer meanwhile knows better.
+    // A visitor's answer in the meantime counts more.
     if (trouble === null || backend.sign === 'answered') {
       setTrouble(service, backend, null)
       backend.answeredAt = now()
@@ -100,7 +101,9 @@ export function createBackendWatch({ now, send, probe = probeBackend }: BackendW
     const isFirst = backend.trouble === 'unchecked' && backend.sign === null && !backend.hasFailedFirst
     backend.isOdd = backend.sign === 'odd' || backend.trouble === 'only-tls'
     backend.sign = null
-    void probe(target, backend.isOdd).then((trouble) => {
+    // Whatever a target makes of a probe, it ends nothing but the probe.
+    const probed = probe(target, backend.isOdd).catch(() => 'unreachable' as const)
+    void probed.then((trouble) => {
       slots.free(backend.node)
       backend.isProbed = false
       if (watched.get(service) === backend && backend.target === target)
@@ -128,13 +131,13 @@ export function createBackendWatch({ now, send, probe = probeBackend }: BackendW
       if (left-- <= 0 || started >= FIRST_CHECKS.started || slots.isFull()) return
       waiting.delete(service)
       const backend = watched.get(service)
-      // One whose node is away is queued again when the node comes back.
+      // A backend whose node is down is queued again when the node comes back.
       if (!backend || !isUp(backend)) continue
       if (!backend.isProbed && check(service, backend, 'first')) started++
       else waiting.add(service)
     }
   }
-  /** Looks at some of those that nobody has visited for a while, and next time at the following ones. */
+  /** Probes some of those without recent visitors, and next time the following ones. */
   const lookAtIdle = (time: number) => {
     let [left, started] = [Math.min(watched.size, IDLE_CHECKS.seen), 0]
     while (left-- > 0 && started < IDLE_CHECKS.started && !slots.isFull()) {
@@ -144,7 +147,7 @@ export function createBackendWatch({ now, send, probe = probeBackend }: BackendW
         return
       }
       const [service, backend] = next.value
-      // A program that is only connected to, again and again, may shut the edge out, as MySQL does.
+      // A program that gets only bare connections may lock the edge out, as MySQL does.
       if (backend.target.proto === 'tcp' || backend.trouble !== null || backend.isProbed) continue
       if (time - backend.answeredAt < IDLE_EVERY || !isUp(backend)) continue
       if (check(service, backend, 'again')) started++
@@ -156,19 +159,19 @@ export function createBackendWatch({ now, send, probe = probeBackend }: BackendW
     lookAtQueue(urgent)
     lookAtQueue(queue)
     lookAtSuspects(time)
-    if (time - lastIdleLook >= LOOK_EVERY.idle) {
+    if (time - lastIdleLook >= CHECK_INTERVAL.idle) {
       lastIdleLook = time
       lookAtIdle(time)
     }
     wake()
   }
-  /** Sees to it that the next look comes, and soon when there is something to do. */
+  /** Schedules the next turn, soon if there is work to do. */
   const wake = () => {
     const isBusy = suspects.size + queue.size + urgent.size > 0
     if (watched.size === 0 || (timer && (isBusyTimer || !isBusy))) return
     clearTimeout(timer)
     isBusyTimer = isBusy
-    timer = setTimeout(look, isBusy ? LOOK_EVERY.busy : LOOK_EVERY.idle)
+    timer = setTimeout(look, isBusy ? CHECK_INTERVAL.busy : CHECK_INTERVAL.idle)
   }
 
   const queueChanged = (changed: readonly number[]) => {
@@ -176,7 +179,7 @@ export function createBackendWatch({ now, send, probe = probeBackend }: BackendW
     for (const service of changed) waiting.add(service)
   }
 
-  /** @returns whether the server has to be told before it calls the route applied */
+  /** @returns whether the server must get a report before the route counts as applied */
   const setRoute = (service: number, route: ResolvedRoute | undefined, changed: number[]): boolean => {
     const before = watched.get(service)
     if (before && before.route === route) return false
@@ -214,7 +217,7 @@ export function createBackendWatch({ now, send, probe = probeBackend }: BackendW
         backend.answeredAt = now()
         if (backend.trouble === null && backend.sign === null) return
       } else suspects.add(service)
-      // It had only been odd, and is now looked at as soon as any other.
+      // An odd target is probed less often; a failure makes it due as soon as any other.
       if (sign === 'failed' && backend.isOdd) backend.dueAt = Math.min(backend.dueAt, now() + PROBE_EVERY)
       backend.sign = sign
       if (sign === 'answered') setTrouble(service, backend, null)
@@ -251,7 +254,7 @@ export function createBackendWatch({ now, send, probe = probeBackend }: BackendW
     onReconnect: reporter.reportAgain,
     close() {
       clearTimeout(timer)
-      // A probe that comes back later finds nothing to report.
+      // A probe that ends later finds nothing to report.
       watched.clear()
       reporter.close()
     },

@@ -15,7 +15,10 @@ const peer = (endpoint: string | null): WgPeer => ({
   keepaliveSeconds: 0,
 })
 
-/** Looks every 2 s; each endpoint stays for `seconds`. @returns what is found at the end */
+/**
+ * Observes every 2 s; each endpoint stays for `seconds`.
+ * @returns the result at the end
+ */
 function watch(endpoints: (string | null)[], seconds: number) {
   let now = 0
   const twins = createEndpointWatch(() => now)
@@ -32,8 +35,8 @@ test.each<[string, (string | null)[], number, [string, string] | undefined]>([
   ['two hosts behind one NAT', [A, '203.0.113.7:9', A, '203.0.113.7:9'], 20, [A, '203.0.113.7:9']],
   ['a host that does not move', [null, A, A, A, A], 20, undefined],
   ['a host that moves away and back', [A, B, A], 20, undefined],
-  ['a host that roams on', [A, B, '192.0.2.1:1', '192.0.2.2:1', '192.0.2.3:1'], 4, undefined],
-  ['a host that changes its ways every few minutes', [A, B, A, B, A, B], 200, undefined],
+  ['a host that keeps roaming', [A, B, '192.0.2.1:1', '192.0.2.2:1', '192.0.2.3:1'], 4, undefined],
+  ['a host that switches networks every few minutes', [A, B, A, B, A, B], 200, undefined],
   ['two hosts of which one has stopped since', [A, B, A, B, B, B, B, B, B, B, B, B, B], 20, undefined],
 ])('%s', (_what, endpoints, seconds, twins) => {
   expect(watch(endpoints, seconds)?.sort()).toEqual(twins?.sort())

@@ -1,10 +1,12 @@
 import type { WgPeer } from '@postern/host/wg-dump'
 
-/** Sees when two hosts use one key: WireGuard answers the one that sent last, so its endpoint goes back and forth. */
+/**
+ * Detects that two hosts use one key: WireGuard answers the one that sent last, so the endpoint goes back and forth.
+ */
 export interface EndpointWatch {
-  /** What the tunnel shows now, by public key. */
+  /** Takes the present endpoints, by public key. */
   look(peers: ReadonlyMap<string, WgPeer>): void
-  /** The two ends that take turns with this key, or undefined. */
+  /** The two hosts that take turns with this key, or undefined. */
   findTwins(publicKey: string): [string, string] | undefined
 }
 
@@ -14,9 +16,9 @@ interface Arrival {
   at: number
 }
 
-/** A host that only moves comes back once at most in this time, in ms; two hosts speak every 25 s or so. */
+/** A host that only moves comes back at most once in this time, in ms; two hosts each send about every 25 s. */
 const WINDOW = 180_000
-/** How often the endpoint comes back to where it was: A, B, A, B are two returns. */
+/** How often the endpoint must come back to a previous one: A, B, A, B are two returns. */
 const RETURNS = 2
 const MOST_ARRIVALS = 16
 

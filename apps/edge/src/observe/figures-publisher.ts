@@ -1,4 +1,4 @@
-import type { PeerFigures } from '@postern/contract/edge'
+import type { PeerFigures } from '@postern/contract/edge/edge-messages'
 
 export interface FiguresPublisherOptions {
   /** ms. */
@@ -11,7 +11,7 @@ export interface FiguresPublisherOptions {
 export interface FiguresPublisher {
   /** Sends the figures if they are due: a node's new state at once, mere counters now and then. */
   publish(): void
-  /** Sends them in any case, to a server that knows nothing of them. */
+  /** Sends them in any case, to a server that has none. */
   publishAgain(): void
   close(): void
 }
@@ -50,7 +50,7 @@ export function createFiguresPublisher(options: FiguresPublisherOptions): Figure
   }
 }
 
-/** What a person waits for; the rest are counters. */
+/** The parts that a person waits for; the rest are counters. */
 function newsOf(figures: readonly PeerFigures[]): string {
   return JSON.stringify(
     figures.map(({ nodeId, reachable, clientIp, latestHandshake }) => [

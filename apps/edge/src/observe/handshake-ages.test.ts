@@ -20,7 +20,7 @@ function machine() {
   return { clock, ages, pass, look }
 }
 
-test('one from before the first look is as old as its date says, and grows older', () => {
+test('one from before the first observation is as old as its date says, and grows older', () => {
   const { ages, pass, look } = machine()
   expect(ages.ageOf('key')).toBe(Number.POSITIVE_INFINITY)
   look(START - 170_000)
@@ -35,7 +35,7 @@ test('one from before the first look is as old as its date says, and grows older
 })
 
 test.each([HOUR, -HOUR, 24 * HOUR])(
-  'a clock that is changed by %i ms makes none older, and is noticed once',
+  'a clock that jumps by %i ms makes none older, and is noticed once',
   (by) => {
     const { clock, ages, pass, look } = machine()
     look(START - 10_000)
@@ -54,7 +54,7 @@ test.each([HOUR, -HOUR, 24 * HOUR])(
   },
 )
 
-test('a clock that was put back before the first look makes one no older than new', () => {
+test('a clock that was put back before the first observation makes a handshake count as new', () => {
   const { ages, look } = machine()
   look(START + HOUR)
   expect(ages.ageOf('key')).toBe(0)

@@ -1,25 +1,25 @@
 import type { WgPeer } from '@postern/host/wg-dump'
 
-/** How old handshakes are, whatever becomes of the clock by which WireGuard dates them. */
+/** Knows how old handshakes are, whatever happens to the clock by which WireGuard dates them. */
 export interface HandshakeAges {
-  /** @returns whether the clock was changed since the last look */
+  /** @returns whether the clock was changed since the last observation */
   look(peers: ReadonlyMap<string, WgPeer>): boolean
-  /** In ms; without end where there was none. */
+  /** In ms; infinite where there was none. */
   ageOf(publicKey: string): number
 }
 
-/** Clocks that are only steered differ by less between two looks. */
+/** A clock that is only adjusted differs by less between two observations. */
 const JUMP = 1000
 
 interface Seen {
   handshake: number
-  /** When it was made, by what has elapsed. */
+  /** When it was made, by the monotonic clock. */
   made: number
 }
 
 /**
- * A handshake that is new since the last look was made just now. Only one from before the first look is judged by its
- * date.
+ * A handshake that is new since the last observation was made just now. Only one from before the first is judged by
+ * its date.
  */
 export function createHandshakeAges(now: () => number, elapsed: () => number): HandshakeAges {
   let known: ReadonlyMap<string, Seen> | undefined

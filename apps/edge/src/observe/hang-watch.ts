@@ -1,5 +1,5 @@
-import type { Problem } from '@postern/contract/edge'
-import type { Exec } from '@postern/host/exec'
+import type { Problem } from '@postern/contract/edge/edge'
+import type { Exec } from '@postern/host/processes/exec'
 import { endUserspaceTunnel, MOST_UNANSWERED, watchUserspaceTunnel } from '@postern/host/userspace-tunnel'
 import type { Logger } from 'pino'
 
@@ -7,12 +7,12 @@ export interface HangWatchOptions {
   exec: Exec
   interface: string
   log: Logger
-  /** A tunnel that hung has been ended, and has to be made anew. */
+  /** A hanging tunnel has been ended, and must be recreated. */
   onEnded(): void
   onProblem(): void
 }
 
-/** Ends a wireguard-go that hangs: nothing else would, and every node is cut off as long as it does. */
+/** Ends a wireguard-go that hangs: nothing else would, and every node is cut off meanwhile. */
 export function createHangWatch(options: HangWatchOptions) {
   const ending = new AbortController()
   let isHanging = false
@@ -30,7 +30,7 @@ export function createHangWatch(options: HangWatchOptions) {
     try {
       await end()
     } catch (err) {
-      options.log.error({ err }, 'wireguard-go could not be ended, which is tried again')
+      options.log.error({ err }, 'wireguard-go could not be ended; trying again')
     }
   }
   return {

@@ -1,4 +1,4 @@
-import type { LogLine } from '@postern/contract/edge'
+import type { LogLine } from '@postern/contract/edge/edge-messages'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createLogRings } from './log-rings.ts'
 
@@ -17,7 +17,7 @@ beforeEach(() => {
 })
 afterEach(() => vi.useRealTimers())
 
-test('nothing goes out unwatched; a new watcher gets what was kept, then what comes', () => {
+test('nothing is sent unwatched; a new watcher gets the kept lines, then the new ones', () => {
   const rings = createLogRings({ send })
   for (let i = 1; i <= 3; i++) rings.push({ service: 7, text: `old ${i}` })
   rings.push({ service: 8, text: 'of another' })
@@ -37,7 +37,7 @@ test('nothing goes out unwatched; a new watcher gets what was kept, then what co
   expect(texts()).not.toContain('unheard')
 })
 
-test('lines are numbered in the whole and for each service', () => {
+test('lines are numbered overall and for each service', () => {
   const rings = createLogRings({ send })
   rings.watch([1, 2])
   for (const service of [1, 2, 1]) rings.push({ service: service, text: 'x' })
@@ -61,7 +61,7 @@ test('each service keeps its last thousand lines, and all together not more than
   expect(batches.map((batch) => batch.length)).toEqual([1000])
 })
 
-test('what cannot be said in time is dropped, and the numbers show it', () => {
+test('what cannot be sent in time is dropped, and the numbers show it', () => {
   const rings = createLogRings({ send })
   rings.watch([1])
   for (let i = 1; i <= 25_000; i++) rings.push({ service: 1, text: 'x' })
@@ -80,7 +80,7 @@ test('what cannot be said in time is dropped, and the numbers show it', () => {
   expect(batches.flat().at(-1)).toMatchObject({ number: 25_003, text: 'heard' })
 })
 
-test('a line of a visitor is one line of bounded length', () => {
+test("a line with a visitor's text is one line of bounded length", () => {
   const rings = createLogRings({ send })
   rings.watch([1])
   rings.push({ service: 1, text: `GET /\n[INFO] forged\x1b[31m${'x'.repeat(5000)}` })

@@ -1,8 +1,8 @@
-import type { LogLine } from '@postern/contract/edge'
+import type { LogLine } from '@postern/contract/edge/edge-messages'
 import { LIMITS } from '@postern/contract/limits'
 
 export interface LogRingsOptions {
-  /** Says the lines to the server; false when they could not be said. */
+  /** Sends the lines to the server; false when they could not be sent. */
   send(lines: LogLine[]): boolean
   /** Lines that are kept of all services together. */
   capacity?: number
@@ -11,19 +11,19 @@ export interface LogRingsOptions {
 export interface LogRings {
   /** `text` is read only when somebody watches the service. */
   push(line: Pick<LogLine, 'service' | 'text'>): void
-  /** Who is watched from now on; of new ones the kept lines go out first. */
+  /** The services to watch from now on; for new ones the kept lines are sent first. */
   watch(services: readonly number[]): void
   close(): void
 }
 
 const CAPACITY = 100_000
 const BATCH_EVERY = 100
-/** Lines that wait to be sent; more are dropped, and their numbers show the gap. */
+/** Most lines that wait to be sent; more are dropped, and their numbers show the gap. */
 const MAX_WAITING = 20_000
 
 /** Keeps the last lines of each service, and sends those of watched services. */
 export function createLogRings({ send, capacity = CAPACITY }: LogRingsOptions): LogRings {
-  /** The service that wrote last is at the end, so that the one that is silent for longest makes room. */
+  /** The service that wrote last is at the end, so that the one that has been silent longest makes room. */
   const rings = new Map<number, KeptLine[]>()
   const numbers = new Map<number, number>()
   let watched = new Set<number>()
@@ -65,7 +65,11 @@ export function createLogRings({ send, capacity = CAPACITY }: LogRingsOptions): 
     push(line) {
       const { service } = line
       const number = (numbers.get(service) ?? 0) + 1
+      numbers.delete(service)
       numbers.set(service, number)
+      // A HAProxy that was taken over may name services without end.
+      const [oldest] = numbers.keys()
+      if (numbers.size > capacity && oldest !== undefined) numbers.delete(oldest)
       const kept = { line, seq: ++seq, number }
       keep(kept)
       if (watched.has(service)) enqueue([kept])

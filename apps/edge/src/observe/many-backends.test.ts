@@ -9,7 +9,7 @@ import { https, listen, route, settled, startWatchLab } from '../../test/watch-l
 const lab = fresh(() => startWatchLab())
 
 describe('of many thousands', () => {
-  test('few are probed at the same time, and reports are few and short', async () => {
+  test('few are probed at a time, and reports are few and short', async () => {
     const mute = await listen()
     const refusing = await findFreePort()
     const onNode = (id: number) => ({ node: { kind: 'plain' as const, id, address4: '10.64.0.9' } })
@@ -23,8 +23,8 @@ describe('of many thousands', () => {
     lab.watch.setRoutes(inSections(routes))
     for (const { id } of routes.slice(200)) lab.watch.note(id, 'failed')
     await until(
-      'all to be told of',
-      () => [...lab.told.values()].filter((what) => what === 'refused').length === 2500,
+      'all to be reported',
+      () => [...lab.reported.values()].filter((what) => what === 'refused').length === 2500,
     )
     expect(Math.max(...lab.messages.map(({ backends }) => backends.length))).toBeLessThanOrEqual(1000)
     expect(lab.messages.length).toBeLessThan(60)
@@ -47,7 +47,7 @@ describe('of many thousands', () => {
     expect(cost).toBeLessThan(1000)
   })
 
-  test('the silent ones of one node take no more than their share', async () => {
+  test('the silent ones of one node take only their share', async () => {
     const mute = await listen()
     const upstream = await listen()
     const states = new Map([
@@ -62,7 +62,7 @@ describe('of many thousands', () => {
     expect(mute.open.size).toBeLessThanOrEqual(16)
   })
 
-  test('20,000 new ones are probed few at a time, and idle ones no faster than 50 a second', async () => {
+  test('20,000 new ones are probed a few at a time, and idle ones at most 50 a second', async () => {
     let [open, most, probes] = [0, 0, 0]
     const lab = await duringTest(() =>
       startWatchLab(async () => {

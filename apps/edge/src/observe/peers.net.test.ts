@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
-import type { PeerFigures } from '@postern/contract/edge'
-import type { Exec } from '@postern/host/exec'
+import type { PeerFigures } from '@postern/contract/edge/edge-messages'
+import type { Exec } from '@postern/host/processes/exec'
 import { isAnswered } from '@postern/host/socket'
 import { connect } from '@postern/testkit/lab/namespace'
 import { until } from '@postern/testkit/until'
@@ -23,9 +23,9 @@ let node: Lab
 let observer: PeerObserver
 let figures: PeerFigures[][] = []
 let states: ReadonlyMap<number, string> = new Map()
-/** Added to the clock, as when somebody sets it. */
+/** Added to the clock, as if somebody set it. */
 let set = 0
-/** Added to what has elapsed, to see a tunnel grow old. */
+/** Added to the monotonic clock, to let a tunnel grow old. */
 let later = 0
 
 beforeAll(async () => {
@@ -38,7 +38,7 @@ beforeAll(async () => {
     dataDir: edge.dir,
     dir: edge.dir,
     listenPort: PORT,
-    resolvConf: '/dev/null',
+    resolvConfs: [],
   }
   await createWireGuard({ exec: edge.exec, ...place }).apply({ settings, peers: [peer, stranger] })
   await connectNode()
@@ -111,7 +111,7 @@ test('one that no longer answers is not reachable, and is again when it answers'
   await until('the answer', () => latest(1)?.reachable && states.get(1) === 'up')
 })
 
-test('one that takes no probes at all is not taken for silent', async () => {
+test('one that accepts no probes at all does not count as silent', async () => {
   const silent = { ...peer, address4: '10.64.0.77' }
   await node.must('ip', 'addr', 'del', `${peer.address4}/16`, 'dev', node.interface)
   observe([silent])
@@ -122,7 +122,7 @@ test('one that takes no probes at all is not taken for silent', async () => {
   await node.must('ip', 'addr', 'add', `${peer.address4}/16`, 'dev', node.interface)
 })
 
-test('one whose handshake is older than three minutes, or who is no longer a peer, is down', async () => {
+test('one whose handshake is older than three minutes, or that is no longer a peer, is down', async () => {
   observe()
   await until('the node', () => states.get(1) === 'up' && latest(1)?.reachable)
   later = 200_000
@@ -133,7 +133,7 @@ test('one whose handshake is older than three minutes, or who is no longer a pee
   expect([...states]).toEqual([[2, 'down']])
 })
 
-test('a clock that is set takes none down, and the probes go on', async () => {
+test('setting the clock takes none down, and the probes go on', async () => {
   let starts = 0
   const stream: Exec['stream'] = (program, ...rest) => {
     if (program === 'fping') starts++
@@ -168,16 +168,16 @@ test('on a line that loses a third of all packets it stays reachable', async () 
   await node.must('nft', 'delete table inet lossy')
 })
 
-test('one that the tunnel is about to have is looked for often', async () => {
+test('one that is about to connect is observed more often', async () => {
   let looks = 0
   const run: Exec['run'] = (...call) => {
     if (call[0] === 'ip') looks++
     return edge.exec.run(...call)
   }
-  // Where no wireguard-go answers, each look runs ip to learn the kind of the interface.
+  // Where no wireguard-go answers, each observation runs ip to learn the kind of the interface.
   observe([peer], { ...edge.exec, run }, 'none0')
   const since = performance.now()
-  // At other times there is a first look, and one every two seconds.
+  // Usually there is a first observation, and then one every two seconds.
   await until('more looks', () => looks > 2 + (performance.now() - since) / 2000)
 })
 

@@ -1,7 +1,8 @@
-import type { Peer } from '@postern/contract/desired-state'
-import type { PeerFigures, Problem } from '@postern/contract/edge'
+import type { Peer } from '@postern/contract/edge/desired-state'
+import type { Problem } from '@postern/contract/edge/edge'
+import type { PeerFigures } from '@postern/contract/edge/edge-messages'
 import { LIMITS } from '@postern/contract/limits'
-import type { Exec } from '@postern/host/exec'
+import type { Exec } from '@postern/host/processes/exec'
 import { createSingleFlight } from '@postern/host/tasks'
 import type { WgPeer } from '@postern/host/wg-dump'
 import type { Logger } from 'pino'
@@ -16,10 +17,10 @@ export interface PeerObserverOptions {
   interface: string
   /** ms since the epoch, as WireGuard counts its handshakes. */
   now: () => number
-  /** ms since any moment, which no change of the clock moves. */
+  /** Monotonic, in ms. */
   elapsed?: () => number
   send(peers: PeerFigures[]): void
-  /** `up`: in the tunnel, and not silent after it had answered. */
+  /** `up`: in the tunnel, and has not become silent. */
   setNodeStates(states: ReadonlyMap<number, 'up' | 'down'>): void
   log: Logger
 }
@@ -28,13 +29,13 @@ export interface PeerObserver {
   start(): void
   /** The peers that are wanted now. */
   setPeers(peers: readonly Peer[]): void
-  /** Sends all figures again, to a server that knows nothing of them. */
+  /** Sends all figures again, to a server that has none. */
   onReconnect(): void
   problems(): Problem[]
   close(): void
 }
 
-const LOOK_EVERY = 2000
+const CHECK_INTERVAL = 2000
 /** Nodes that change at the same time are published together. */
 const PUBLISH_AFTER = 50
 /** A peer that is connecting is observed more often, for so many times. */
@@ -42,7 +43,7 @@ const CONNECTING = { lookEvery: 200, looks: 30 }
 
 export function createPeerObserver(options: PeerObserverOptions): PeerObserver {
   let peers: readonly Peer[] = []
-  /** By public key; undefined before the first look. */
+  /** By public key; undefined before the first observation. */
   let seen: ReadonlyMap<string, WgPeer> | undefined
   let look: NodeJS.Timeout | undefined
   let nextLook: NodeJS.Timeout | undefined
@@ -74,7 +75,7 @@ export function createPeerObserver(options: PeerObserverOptions): PeerObserver {
     seen = await findPeers(options)
     watch.look(seen)
     if (ages.look(seen)) prober.restart()
-    // Closed meanwhile: no further look is due.
+    // Closed meanwhile: no further observation is due.
     if (!look) return
     publish()
     connectingLooks = peers.some((peer) => isConnecting(seen?.get(peer.publicKey))) ? connectingLooks + 1 : 0
@@ -82,11 +83,11 @@ export function createPeerObserver(options: PeerObserverOptions): PeerObserver {
       nextLook = setTimeout(observe, CONNECTING.lookEvery)
   })
 
-  /** A look that is due while another is under way is left out. */
+  /** An observation that is due while another is under way is skipped. */
   const observe = () => observing.isBusy() || observing.trigger()
   return {
     start() {
-      look = setInterval(observe, LOOK_EVERY)
+      look = setInterval(observe, CHECK_INTERVAL)
       observe()
     },
     setPeers(next) {
@@ -111,18 +112,18 @@ export function createPeerObserver(options: PeerObserverOptions): PeerObserver {
   }
 }
 
-/** What the tunnel shows; empty when there is none. */
+/** The peers of the tunnel; empty when there is none. */
 async function findPeers(options: PeerObserverOptions): Promise<Map<string, WgPeer>> {
   try {
     const tunnel = await findTunnel(options.exec, options.interface)
     return new Map(tunnel?.peers.map((peer) => [peer.publicKey, peer]))
   } catch (err) {
-    options.log.debug({ err }, 'the tunnel cannot be looked at')
+    options.log.debug({ err }, 'the tunnel cannot be observed')
     return new Map()
   }
 }
 
-/** Not in the tunnel yet, or called without an answer so far. */
+/** Not in the tunnel yet, or contacted without an answer so far. */
 function isConnecting(seen: WgPeer | undefined): boolean {
   return !seen || (seen.endpoint !== null && seen.latestHandshake === null)
 }

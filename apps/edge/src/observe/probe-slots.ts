@@ -1,9 +1,12 @@
-/** More wait for their turn: with thousands that give no answer, each waits longer, but a new service does not. */
+/**
+ * Most probes at a time; further ones wait. With thousands of silent backends each waits longer, but a new service
+ * does not.
+ */
 const AT_ONCE = { first: 64, again: 48 }
-/** For one node, so that the silent hosts of one gateway do not hold up all others, nor what is new there. */
+/** For one node, so that a gateway's silent hosts hold up neither all others nor its new services. */
 const AT_ONCE_PER_NODE = { first: 16, again: 12 }
 
-/** How many probes are under way, altogether and of each node. */
+/** Counts the probes under way, in all and for each node. */
 export interface ProbeSlots {
   /** @returns false when there is no room for one more */
   take(node: number | null, kind: 'first' | 'again'): boolean

@@ -1,4 +1,4 @@
-import { createExec } from '@postern/host/exec'
+import { createExec } from '@postern/host/processes/exec'
 import { expect, test } from 'vitest'
 import { createProber } from './prober.ts'
 

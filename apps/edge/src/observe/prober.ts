@@ -1,20 +1,20 @@
-import type { Exec } from '@postern/host/exec'
+import type { Exec } from '@postern/host/processes/exec'
 
 export interface ProberOptions {
   exec: Exec
   interface: string
-  /** Called when what `isReachable` or `isSilent` says of an address is another thing than before. */
+  /** Called when `isReachable` or `isSilent` has changed for an address. */
   onChange: () => void
 }
 
 export interface Prober {
   /** The addresses to probe from now on. */
   probe(addresses: readonly string[]): void
-  /** It has answered in the last ten seconds: on a line that loses packets one probe says nothing. */
+  /** It has answered in the last ten seconds: on a lossy line a single probe shows nothing. */
   isReachable(address: string): boolean
-  /** It has answered before, and then no probe for ten seconds; never true of one that takes no probes at all. */
+  /** It has answered before, but no probe for ten seconds; never true for one that answers no probes at all. */
   isSilent(address: string): boolean
-  /** Begins again with the same list: fping 5.1 waits until a clock that was put back has caught up. */
+  /** Starts again with the same list: fping 5.1 waits until a clock that was put back has caught up. */
   restart(): void
   /** Why nothing can be probed, in words. */
   problem(): string | null
@@ -23,11 +23,14 @@ export interface Prober {
 }
 
 const PERIOD = 1000
-/** An answer that comes later than this counts as none, so that a slow line is not a dead one. */
+/** How long to wait for an answer, so that a slow line does not count as a dead one. */
 const PATIENCE = 2000
-/** A probe is counted as missed once its time is over: so many make ten seconds without an answer. */
+/** A probe counts as missed when its time is over; this many are ten seconds without an answer. */
 const MISSED = 8
-/** Without a source address fping 5.1 takes no answer for its own where it may not open raw sockets, as in a container. */
+/**
+ * Without a source address, fping 5.1 does not recognise its answers where it may not open raw sockets, as in a
+ * container.
+ */
 const ANY_SOURCE = ['-S', '0.0.0.0']
 /** `10.64.0.2 : [3], 64 bytes, 0.4 ms (…)` or `10.64.0.2 : [3], timed out (…)`. */
 const LINE = /^([0-9a-f.:]+)\s+: \[\d+\], (\d+ bytes|timed out)/
@@ -59,7 +62,7 @@ export function createProber(options: ProberOptions): Prober {
       ['-l', ...pace, ...ANY_SOURCE, '-I', options.interface, ...list],
       {
         onLine: (line) => current === running && read(line),
-        // Whatever ended it, the next list, which comes within seconds, starts it again.
+        // Whatever ended it, the next list starts it again within seconds.
         onExit: (error) => {
           problem = error ? `Nodes cannot be probed: ${error.message}.` : null
           if (current === running) running = undefined

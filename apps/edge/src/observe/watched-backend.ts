@@ -1,32 +1,35 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { BackendTrouble } from '@postern/contract/edge'
+import type { BackendTrouble } from '@postern/contract/edge/edge'
 import { isPortRoute, isSystem, type ResolvedRoute } from '@postern/render/resolved-route'
-import type { BackendSign } from '../drivers/haproxy/logs/line.ts'
+import type { BackendSign } from '../drivers/haproxy/logs/log.ts'
 import type { ProbeTarget } from './backend-probe.ts'
 
-/** The backend of a service that can be probed, and what is known of it. */
+/** The backend of a service that can be probed, and what is known about it. */
 export interface WatchedBackend {
   route: ResolvedRoute
   /** Null for the server's own machine. */
   node: number | null
   target: ProbeTarget
-  /** `unchecked` until something answered or failed to. */
+  /** `unchecked` until something answered or failed to answer. */
   trouble: BackendTrouble | null
-  /** When it became silent; null while it is not. */
+  /** When it became silent; null: it is not silent. */
   troubleSince: number | null
-  /** Its first check has failed once, which may be a program or a firewall that is just starting. */
+  /** Its first check has failed once; a program or a firewall may be just starting. */
   hasFailedFirst: boolean
-  /** The last sign in the traffic, until a probe has looked into it. */
+  /** The last sign in the traffic, until a probe has followed it up. */
   sign: BackendSign | null
   isOdd: boolean
   isProbed: boolean
-  /** While something is wrong: when it is probed next. */
+  /** While it has a problem: when it is probed next. */
   dueAt: number
-  /** When it answered last, a visitor or a probe. */
+  /** When it last answered a visitor or a probe. */
   answeredAt: number
 }
 
-/** Undefined for what cannot or need not be probed: the console, UDP, and services that are disabled or lead nowhere. */
+/**
+ * Undefined for services that cannot or need not be probed: the console, UDP, disabled ones, and those without a
+ * target.
+ */
 export function watchBackend(route: ResolvedRoute | undefined): WatchedBackend | undefined {
   if (!route?.enabled || isSystem(route) || route.address === null) return undefined
   if (isPortRoute(route) && route.proto === 'udp') return undefined
@@ -49,7 +52,7 @@ export function watchBackend(route: ResolvedRoute | undefined): WatchedBackend |
   }
 }
 
-/** A name that leads to another address now is still the same backend. */
+/** A name that now has another address is still the same backend. */
 export function isSameBackend(a: WatchedBackend, b: WatchedBackend): boolean {
   if (a.node !== b.node || !isDeepStrictEqual(a.route.backend, b.route.backend)) return false
   const [one, other] = [a.target, b.target]

@@ -7,7 +7,7 @@ export function followReading(list: Element): void {
     .map((id) => document.getElementById(id))
     .filter((found) => found !== null)
   const mark = () => {
-    // The last one above the upper third of the window; at the very end the last one that there is.
+    // The last one above the upper third of the window; at the very end, the last one of all.
     const isAtEnd = window.innerHeight + window.scrollY >= document.documentElement.scrollHeight - 2
     const above = headings.filter((heading) => heading.getBoundingClientRect().top < window.innerHeight / 3)
     const current = isAtEnd && window.scrollY > 0 ? headings.at(-1) : above.at(-1)

@@ -1,6 +1,6 @@
 const SHOWN_FOR = 2000
 
-/** A button at each block of code. Where the browser has no clipboard for the page there is nothing to press. */
+/** A copy button at each block of code, unless the browser has no clipboard for the page. */
 export function addCopyButtons(root: ParentNode): void {
   if (!navigator.clipboard) return
   for (const block of root.querySelectorAll('pre')) {

@@ -4,7 +4,7 @@ import { stemmer } from 'stemmer'
 /** One section of a page: its address, its page's title, its own, and its words. */
 export type IndexEntry = readonly [href: string, page: string, title: string, text: string]
 
-/** A piece of a text, and whether it is what was looked for. */
+/** A piece of a text, and whether it matches. */
 export interface Part {
   text: string
   isMatch: boolean
@@ -26,24 +26,26 @@ const BEFORE = 36
 const LENGTH = 150
 const LONGEST_QUERY = 200
 
-/** Words of a question that say nothing about its subject. */
+/** Words of a question that carry no meaning. */
 const EMPTY = new Set('a an and are by can do for how i in is it my of on or the to what with'.split(' '))
 
-/** A word of the pages, and what people say for it. */
+/** A word of the pages, and other words that people use for it. */
 const SYNONYMS: readonly (readonly [word: string, others: string])[] = [
   ['encrypt', 'letsencrypt'],
   ['certificate', 'https ssl tls'],
   ['sign', 'login sso oauth oidc'],
   ['factor', '2fa mfa otp totp'],
   ['product', 'ngrok pangolin tailscale traefik caddy'],
-  ['jellyfin', 'plex emby'],
+  ['jellyfin', 'emby'],
+  ['works', 'architecture'],
   ['command', 'cli'],
   ['kubernetes', 'k8s'],
   ['memory', 'ram'],
+  ['forgotten', 'lost'],
   ['remove', 'uninstall'],
   ['upgrade', 'update'],
   ['tunnel', 'vpn'],
-  ['dns', 'ddns dyndns'],
+  ['dynamic', 'ddns dyndns'],
   ['allow', 'whitelist'],
   ['block', 'blacklist'],
 ]
@@ -54,7 +56,7 @@ const OTHER_WORDS = new Map(
 /** A setting's name is one word, and so are its parts. */
 const WORD = /[\p{L}\p{N}_'’]+/gu
 
-/** Made once: finds the sections for a query, the best first. */
+/** Built once: finds the sections for a query, best first. */
 export function createSearch(entries: readonly IndexEntry[]): (query: string) => Hit[] {
   const index = new MiniSearch({
     fields: ['title', 'page', 'text'],
@@ -71,7 +73,7 @@ export function createSearch(entries: readonly IndexEntry[]): (query: string) =>
         { combineWith, queries: wanted.map(withSynonym) },
         {
           boost: { title: 6, page: 2 },
-          boostDocument: (id) => rankOf(entries[Number(id)]),
+          boostDocument: (id) => rankOf(entries[Number(id)], wanted.length),
           prefix: (term) => term.length > 2,
           fuzzy: (term) => (term.length > 5 ? 1 : false),
         },
@@ -100,7 +102,7 @@ function withParts(word: string): string[] {
   return word.includes('_') ? [word, ...word.split('_').filter(Boolean)] : [word]
 }
 
-/** Without case, accents and apostrophes, and cut to what its forms have in common. */
+/** Without case, accents and apostrophes, and cut to its stem. */
 function stemOf(word: string): string {
   const plain = word
     .normalize('NFKD')
@@ -109,10 +111,13 @@ function stemOf(word: string): string {
   return stemmer(plain)
 }
 
-/** A whole page comes first, and the many rows of a table last: each of them is found by its own words. */
-function rankOf([href, page] = ['', ''] as readonly string[]): number {
-  if (!href?.includes('#')) return 1.5
-  return page === 'Troubleshooting' ? 0.5 : 1
+/**
+ * A whole page comes first. The many messages come last: a person with a message enters several of its words, but one
+ * or two are about a subject.
+ */
+function rankOf([href, page] = ['', ''] as readonly string[], words: number): number {
+  if (page === 'Troubleshooting') return words > 2 ? 0.5 : 0.15
+  return href?.includes('#') ? 1 : 1.5
 }
 
 function toHit([href, page, title, text]: IndexEntry, terms: ReadonlySet<string>): Hit {

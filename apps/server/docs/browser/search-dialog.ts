@@ -1,6 +1,6 @@
 import { createSearch, type Hit, type IndexEntry, type Part, wordsOf } from './match.ts'
 
-/** Everything that the dialog consists of. */
+/** The elements of the dialog. */
 interface Parts {
   dialog: HTMLDialogElement
   input: HTMLInputElement
@@ -8,7 +8,7 @@ interface Parts {
   note: HTMLElement
 }
 
-/** Searches as one types, in an index that is fetched when it is first needed. */
+/** Searches while a person types, in an index that is fetched when it is first needed. */
 export function wireSearch(button: HTMLButtonElement, indexUrl: string): void {
   const parts = makeDialog()
   let search: Promise<(query: string) => Hit[]> | undefined

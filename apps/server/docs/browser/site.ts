@@ -3,7 +3,7 @@ import { addCopyButtons } from './copy.ts'
 import { wireSearch } from './search-dialog.ts'
 import { applyScheme, wireThemeButton } from './theme.ts'
 
-/** What a page does beyond being read. It stands in the head, before the first paint. */
+/** The script of every page. It is in the head, to run before the first paint. */
 
 applyScheme()
 document.addEventListener('DOMContentLoaded', () => {

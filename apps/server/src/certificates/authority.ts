@@ -15,21 +15,24 @@ import {
 
 /** The installation's own certificate authority. */
 export interface Authority {
-  /** The root, PEM: what agents know the installation by. People import another one, see importable.ts. */
+  /** The root, PEM, by which agents recognise the installation. People import another one, see importable.ts. */
   readonly certificate: string
-  /** The roots that agents may know, PEM, the oldest first. */
+  /** The roots that agents may know, PEM, oldest first. */
   readonly certificates: string
   /** `sha256:<hex>` of the root's DER. */
   readonly fingerprint: string
   /** The root's common name. */
   readonly name: string
-  /** A certificate for a server of these names and addresses, with what leads from it to a former root. */
+  /** A server certificate for these names and addresses, with the chain to a former root. */
   issue(names: readonly string[]): Promise<IssuedCertificate>
-  /** The root for people, PEM, good only for these names. */
+  /** The root for people, PEM, limited to these names. */
   issueImportable(names: readonly string[]): Promise<string>
-  /** Makes the next root when two thirds of this one's life are over. @returns whether it did */
+  /**
+   * Makes the next root when two thirds of this one's lifetime are over.
+   * @returns whether it did
+   */
   renew(): Promise<boolean>
-  /** Makes the next root because somebody else has the key of this one, which is soon shown to nobody any more. */
+  /** Makes the next root because the key of this one leaked; this one soon disappears from the chain. */
   replace(): Promise<void>
 }
 
@@ -40,7 +43,7 @@ interface Parts {
   randomBytes(count: number): Buffer
 }
 
-/** The root, the one before it while that is valid, and the root once more as signed by that one. All PEM. */
+/** The root, the previous one while it is valid, and the root cross-signed by the previous one. All PEM. */
 interface Roots {
   current: Root
   former: { certificate: string; cross: string; shownUntil: number } | null
@@ -51,16 +54,16 @@ const PRIVATE_KEY = 'ca.private_key'
 const PLACE = PLACES.setting(PRIVATE_KEY)
 const FORMER = 'ca.former'
 const CROSS = 'ca.cross'
-/** Until when the former root is shown, in ms since the epoch. */
+/** Until when the former root is in the chain, in ms since the epoch. */
 const SHOWN_UNTIL = 'ca.former_until'
-/** In so long every agent that runs has looked for the next root, as each does once a day. */
+/** In this time every running agent has fetched the next root, as each does once a day. */
 const SHOWN_FOR = 7 * 86_400_000
 
 /** Reads the root, or makes it at the first start. @throws SecretsError when its key cannot be opened. */
 export async function loadAuthority(parts: Parts): Promise<Authority> {
   const { clock } = parts
   let roots = (await findRoots(parts)) ?? (await createRoots(parts))
-  /** Those that are over help nobody. */
+  /** Expired ones are useless. */
   const former = () => (roots.former && clock() < roots.former.shownUntil ? roots.former : null)
   return {
     get certificate() {
@@ -107,7 +110,7 @@ async function findRoots({ db, secrets }: Parts): Promise<Roots | undefined> {
   }
 }
 
-/** Each root has a name of its own, so that people can tell several in one browser apart. */
+/** Each root has its own name, so that people can tell several in one browser apart. */
 async function createRoots({ db, secrets, clock, randomBytes }: Parts): Promise<Roots> {
   const root = await issueRoot(`Postern Root ${randomBytes(4).toString('hex')}`, new Date(clock()))
   await putSettings(db, {
@@ -118,8 +121,8 @@ async function createRoots({ db, secrets, clock, randomBytes }: Parts): Promise<
 }
 
 /**
- * A root with a new key and the same name, also signed by the old one: whoever trusts that one trusts this one too, as
- * long as that one lives. The old key is forgotten.
+ * A root with a new key and the same name, cross-signed by the old one: clients that trust the old one trust this one
+ * too, until the old one expires. The old key is erased.
  */
 async function createNext({ db, secrets, clock }: Parts, old: Root, shownUntil: number): Promise<Roots> {
   const next = await issueRoot(commonNameOf(old), new Date(clock()))

@@ -20,7 +20,7 @@ const failing = { step: null, due_at: NOW + DAY, problem: JSON.stringify(problem
 const describe = (over: Partial<CertificateState>) =>
   describeCertificate({ ssl: 'certbot', held: held(-60, 30), order: failing, pause: undefined, ...over }, NOW)
 
-test('a renewal that fails leaves the certificate valid, and says why and when it is tried again', () => {
+test('a failed renewal leaves the certificate valid, and shows why it failed and when it is tried again', () => {
   expect(describe({})).toMatchObject({
     status: 'valid',
     kind: 'certbot',
@@ -34,21 +34,16 @@ test('a renewal that fails leaves the certificate valid, and says why and when i
 test.each([
   [-76, 14, true],
   [-75, 15, false],
-  // With a life of six days, the last day and a half.
+  // With a lifetime of six days, the last day and a half.
   [-4, 2, false],
   [-5, 1, true],
   [-91, -1, true],
-])(
-  'one that began %i days ago and ends in %i: its failing renewal is warned of: %s',
-  (from, to, isWarned) => {
-    expect(describe({ held: held(from, to) }).renewalFailing).toBe(isWarned)
-    expect(describe({ held: held(from, to), order: { ...failing, problem: null } }).renewalFailing).toBe(
-      false,
-    )
-  },
-)
+])('issued %i days ago and expiring in %i days, with a failing renewal: warns: %s', (from, to, isWarned) => {
+  expect(describe({ held: held(from, to) }).renewalFailing).toBe(isWarned)
+  expect(describe({ held: held(from, to), order: { ...failing, problem: null } }).renewalFailing).toBe(false)
+})
 
-test('a self-signed one meanwhile is not what is wanted', () => {
+test('a self-signed one in the meantime does not count as valid', () => {
   const own = held(0, 1, 'self-signed')
   expect(describe({ held: own })).toMatchObject({
     status: 'failed',

@@ -2,7 +2,7 @@ import type { Certificate, CertificateProblem } from '@postern/contract/certific
 import type { CertificateRow, DomainRow, OrderRow } from '../db/schema.ts'
 import type { Pause } from './orders/pause.ts'
 
-/** What is kept of a domain's certificate, and of the order for the next one. */
+/** The stored data about a domain's certificate, and about the order for the next one. */
 export interface CertificateState {
   ssl: DomainRow['ssl']
   held: Pick<
@@ -10,17 +10,17 @@ export interface CertificateState {
     'status' | 'kind' | 'issuer' | 'not_before' | 'not_after' | 'error' | 'updated_at'
   > | null
   order: Pick<OrderRow, 'step' | 'due_at' | 'problem'> | null
-  /** The authority makes all orders wait. */
+  /** The pause while the authority makes all orders wait. */
   pause: Pause | undefined
 }
 
 const DAY = 86_400_000
-/** A renewal that fails is told of this long before the end … */
+/** A failing renewal causes a warning this long before the certificate expires … */
 export const WARN_BEFORE = 14 * DAY
-/** … but in the last part of the life at most: some live for a few days. */
+/** … but only in the last part of its lifetime, because some last only a few days. */
 const WARN_SHARE = 1 / 4
 
-/** What the console shows of a domain's certificate. */
+/** What the console shows about a domain's certificate. */
 export function describeCertificate({ ssl, held, order, pause }: CertificateState, now: number): Certificate {
   const isOrdered = ssl === 'certbot' && order !== null
   const wait = isOrdered ? waitOf(order, pause) : undefined
@@ -59,7 +59,7 @@ function statusOf(
 }
 
 function problemOf({ problem }: { problem: string | null }): CertificateProblem | null {
-  // Written by this server as what it is.
+  // This server wrote it in this form.
   return problem === null ? null : (JSON.parse(problem) as CertificateProblem)
 }
 
@@ -68,7 +68,7 @@ function ownProblem(held: CertificateState['held']): CertificateProblem | null {
   return { code: 'internal', detail: held.error, found: [], expected: [], at: held.updated_at }
 }
 
-/** From when on a certificate ends soon, in ms since the epoch. */
+/** From when on a certificate counts as expiring soon, in ms since the epoch. */
 export function warnsFrom(held: Pick<CertificateRow, 'not_before' | 'not_after'>): number {
   const [from, to] = [Date.parse(held.not_before ?? ''), Date.parse(held.not_after ?? '')]
   return to - Math.min(WARN_BEFORE, (to - from) * WARN_SHARE)

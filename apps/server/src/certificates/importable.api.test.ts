@@ -5,7 +5,7 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { publishAs } from '@postern/testkit/agent-calls'
-import { run } from '@postern/testkit/exec'
+import { run } from '@postern/testkit/processes/exec'
 import { startTestServer } from '@postern/testkit/server'
 import { fresh } from '@postern/testkit/shared'
 import { tempDir } from '@postern/testkit/temp-dir'
@@ -25,7 +25,7 @@ async function importRoot(): Promise<string> {
   return answer.body
 }
 
-/** What OpenSSL says of a certificate, when only the imported root is trusted. */
+/** OpenSSL's verdict on a certificate, when only the imported root is trusted. */
 async function verify(certificate: string, ...more: string[]): Promise<string> {
   writeFileSync(file('leaf.crt'), certificate)
   const trust = ['-no-CApath', '-no-CAstore', '-CAfile', file('root.crt'), '-purpose', 'sslserver']
@@ -42,7 +42,7 @@ const chainOf = async (column: 'id' | 'domain_id', value: number) =>
       .executeTakeFirst()
   )?.chain ?? ''
 
-test('who imports the root trusts the installation and its domains', async () => {
+test('a person who imports the root trusts the installation and its domains', async () => {
   await importRoot()
   const own = await chainOf('id', INSTALLATION_CERTIFICATE)
   expect(await verify(own, '-verify_hostname', 'edge.example.com')).toContain('OK')
@@ -75,10 +75,10 @@ test.each([
   ['edge.example.com.evil.net'],
   ['8.8.8.8'],
   ['2001:4860::8888'],
-])('what a thief of its key signs for %s is refused', async (name) => {
+])('a certificate for %s, signed with the stolen key, is refused', async (name) => {
   await importRoot()
   const { certificate } = await server.context.authority.issue([name])
-  // Also with the root of the agents, which knows no bounds, sent along.
+  // Even when the agents' unlimited root is sent along.
   writeFileSync(file('agents.crt'), server.context.authority.certificate)
   for (const more of [[], ['-untrusted', file('agents.crt')]])
     expect(await verify(certificate, ...more)).toContain('permitted subtree violation')
@@ -87,7 +87,7 @@ test.each([
   ).toContain('permitted subtree violation')
 })
 
-test('curl is not deceived by a server that a thief of the key has set up', async () => {
+test('curl is not deceived by a server with a certificate from the stolen key', async () => {
   await importRoot()
   const visitFrom = async (name: string) => {
     const { certificate: cert, privateKey: key } = await server.context.authority.issue([name])
@@ -113,7 +113,7 @@ test('curl is not deceived by a server that a thief of the key has set up', asyn
   expect((await visitFrom('google.com')).code).toBe(60)
 })
 
-test('an agent adds no name to it; one that a person saves counts', async () => {
+test("an agent's domain is not added to it; one that a person saves is", async () => {
   const before = await importRoot()
   const node = (await client.post('/api/nodes', { name: 'gw', agentMayPublish: true })).json()
   const service = { key: 'a', type: 'http', name: 'a', domain: 'accounts.google.com', backendPort: 80 }
@@ -131,7 +131,7 @@ test('an agent adds no name to it; one that a person saves counts', async () => 
   expect(await verify(chain, '-verify_hostname', 'accounts.google.com')).toContain('OK')
 })
 
-test('it is the same until the names change, and agents keep theirs', async () => {
+test('it stays the same until the names change, and agents keep theirs', async () => {
   const first = await importRoot()
   const { fingerprint, certificate } = server.context.authority
   await server.restart()

@@ -9,8 +9,8 @@ import { installationNames } from './renewal.ts'
 const IMPORTABLE = 'ca.importable'
 
 /**
- * The root that people import, PEM: the key and the name of the authority's own root, but good only for the names
- * of the installation as they are now. The same one is given until they change.
+ * The root that people import, PEM: the key and the name of the authority's own root, but limited to the
+ * installation's present names. It stays the same until they change.
  */
 export async function getImportableRoot(context: Context): Promise<string> {
   const names = await listNames(context)
@@ -21,7 +21,7 @@ export async function getImportableRoot(context: Context): Promise<string> {
   return value
 }
 
-/** What a person compares before trusting it. */
+/** The fingerprint that a person compares before trusting it. */
 export async function describeImportableRoot(context: Context): Promise<RootCertificate> {
   const { fingerprint256, validToDate } = new X509Certificate(await getImportableRoot(context))
   return {
@@ -33,7 +33,7 @@ export async function describeImportableRoot(context: Context): Promise<RootCert
 
 async function listNames(context: Context): Promise<string[]> {
   const { db } = context
-  // What agents brought by themselves is no reason to trust this installation with a name.
+  // Domains that agents brought are no reason to trust this installation with a name.
   const domains = await db
     .selectFrom('domains')
     .select('domain')

@@ -11,7 +11,7 @@ afterEach(() => {
 })
 
 describe('a root', () => {
-  it('is an authority for ten years that may sign nothing but leaves', async () => {
+  it('is an authority for ten years that may sign only leaf certificates', async () => {
     const root = await issueRoot('Postern Root 1', NOW)
     const parsed = new X509Certificate(root.certificate)
     expect(parsed.ca).toBe(true)
@@ -44,7 +44,7 @@ describe('a leaf', () => {
     expect(String(error)).toContain('evil.example')
   })
 
-  it('lives at most 397 days and never longer than its root', async () => {
+  it('is valid for at most 397 days and never longer than its root', async () => {
     const root = await issueRoot('Postern Root 3', NOW)
     const leaf = await issueLeaf(root, ['a.example.com'], NOW)
     expect((leaf.notAfter.getTime() - leaf.notBefore.getTime()) / 86_400_000).toBe(397)
@@ -52,7 +52,7 @@ describe('a leaf', () => {
     expect(late.notAfter.getTime()).toBe(root.notAfter.getTime())
   })
 
-  it('bears a name longer than a common name may be', async () => {
+  it('can have a name longer than a common name may be', async () => {
     const long = `${'a'.repeat(60)}.${'b'.repeat(60)}.example.com`
     const root = await issueRoot('Postern Root 4', NOW)
     const leaf = new X509Certificate((await issueLeaf(root, [long], NOW)).certificate)

@@ -2,7 +2,7 @@ import type * as x509 from '@peculiar/x509'
 import { isIp } from '@postern/net/ip'
 import { NAME_CONSTRAINTS, renderNameConstraints } from './name-constraints.ts'
 
-/** What makes and reads certificates: 10 MB in memory, which a server only needs from its first one on. */
+/** The library for certificates takes 10 MB of memory, so it is loaded with the first one. */
 export async function loadX509() {
   await import('reflect-metadata')
   return await import('@peculiar/x509')
@@ -17,7 +17,7 @@ export interface IssuedCertificate {
   fingerprint: string
 }
 
-/** What it takes to sign: the root's certificate and key, PEM. */
+/** The root's certificate and key, PEM, with which to sign. */
 export interface Root {
   certificate: string
   privateKey: string
@@ -25,7 +25,7 @@ export interface Root {
 
 const DAY = 86_400_000
 const ROOT_DAYS = 3650
-/** Browsers refuse longer lives of a server's certificate. The day of margin for slow clocks counts. */
+/** Browsers refuse server certificates with a longer lifetime. This includes the day of margin for slow clocks. */
 const LEAF_DAYS = 397
 const CLOCK_MARGIN = DAY / 24
 const KEY = { name: 'ECDSA', namedCurve: 'P-256' }
@@ -33,7 +33,7 @@ const SIGNATURE = { name: 'ECDSA', hash: 'SHA-256' }
 /** X.520 allows 64 characters in a common name; the names that count are in the SAN. */
 const COMMON_NAME_LENGTH = 64
 
-/** Makes the root of an installation. `name` is what a person reads in the list of authorities. */
+/** Makes the root of an installation. People see `name` in the list of authorities. */
 export async function issueRoot(name: string, now: Date): Promise<IssuedCertificate> {
   const x509 = await loadX509()
   const keys = await createKeys()
@@ -55,8 +55,8 @@ export async function issueRoot(name: string, now: Date): Promise<IssuedCertific
 }
 
 /**
- * The root once more, with the same key, name and life, but good only for these names, what is below them, and for
- * servers: a stolen key deceives people who trust this one about nothing else.
+ * The root with the same key, name and lifetime, but limited to servers and to these names and their subdomains: with
+ * a stolen key nobody can deceive people about anything else.
  * @returns PEM
  */
 export async function issueImportable(root: Root, names: readonly string[]): Promise<string> {
@@ -82,8 +82,8 @@ export async function issueImportable(root: Root, names: readonly string[]): Pro
 }
 
 /**
- * The next root once more, signed by the old one for as long as that one lives. Both have one name, so that the old one,
- * which signs no further authority, takes it for itself with another key (RFC 5280, 4.2.1.9).
+ * The next root, signed by the old one until that one expires. Both have the same name: the old one may sign no other
+ * authority, but the same name makes this one self-issued (RFC 5280, 4.2.1.9).
  * @returns PEM
  */
 export async function issueCross(old: Root, next: Root): Promise<string> {
@@ -108,7 +108,7 @@ export async function issueCross(old: Root, next: Root): Promise<string> {
   return `${certificate.toString('pem')}\n`
 }
 
-/** True when a certificate has the key of a root, and is good for exactly these names. */
+/** True when a certificate has the key of a root, and is limited to exactly these names. */
 export async function permits(
   certificate: string,
   root: Pick<Root, 'certificate'>,
@@ -158,7 +158,7 @@ export async function issueLeaf(root: Root, names: readonly string[], now: Date)
   return issued(certificate, keys)
 }
 
-/** An address is none: OpenSSL would hold it against the domain names that its root permits. */
+/** An address is no common name: OpenSSL would check it against the domain names that its root permits. */
 function isCommonName(name: string): boolean {
   return name.length <= COMMON_NAME_LENGTH && !isIp(name)
 }
@@ -173,7 +173,7 @@ async function importKey(pem: string): Promise<CryptoKey> {
   return crypto.subtle.importKey('pkcs8', der ?? new ArrayBuffer(0), KEY, false, ['sign'])
 }
 
-/** Whole seconds, as X.509 counts: otherwise what is kept differs from what the certificate says. */
+/** Whole seconds, as in X.509: otherwise the stored time would differ from the certificate's. */
 function life(now: Date, days: number): { notBefore: Date; notAfter: Date } {
   const start = Math.floor((now.getTime() - CLOCK_MARGIN) / 1000) * 1000
   return { notBefore: new Date(start), notAfter: new Date(start + days * DAY) }
@@ -197,7 +197,7 @@ export interface Life {
   not_after: string | null
 }
 
-/** Two thirds of its life are over, or there is no certificate yet. */
+/** Two thirds of its lifetime are over, or there is no certificate yet. */
 export function isDue({ not_before, not_after }: Life, now: number): boolean {
   const [from, to] = [Date.parse(not_before ?? ''), Date.parse(not_after ?? '')]
   return !(now >= from && now < from + ((to - from) * 2) / 3)

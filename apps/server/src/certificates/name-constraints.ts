@@ -9,8 +9,8 @@ const DNS_NAME = 0x82
 const IP_ADDRESS = 0x87
 
 /**
- * The DER of name constraints that permit these names with what is below them, these addresses, and nothing else. A
- * kind of name of which none is given would be free, so this machine's own are always among them.
+ * The DER of name constraints that permit only these names with their subdomains, and these addresses. A kind of name
+ * with no entry would be unlimited, so this machine's own are always included.
  */
 export function renderNameConstraints(names: readonly string[]): Buffer {
   const all = new Set(['localhost', '127.0.0.1', '::1', ...names])
@@ -30,7 +30,7 @@ function renderBase(name: string): Buffer {
   return ip ? tlv(IP_ADDRESS, renderAddress(ip)) : tlv(DNS_NAME, Buffer.from(name, 'ascii'))
 }
 
-/** The address, and a mask of which every bit counts. */
+/** The address, with a mask of all ones. */
 function renderAddress({ family, value }: Ip): Buffer {
   const length = family === 4 ? 4 : 16
   const address = Buffer.from(value.toString(16).padStart(length * 2, '0'), 'hex')

@@ -18,7 +18,7 @@ async function own(server: TestServer): Promise<X509Certificate> {
 }
 
 describe("the installation's own certificate", () => {
-  it('is there from the first start, for the public host and the addresses of the machine', async () => {
+  it("exists from the first start, for the public host and the machine's addresses", async () => {
     const server = await start({ settings: { POSTERN_PUBLIC_HOST: 'postern.example.com' } })
     const certificate = await own(server)
     expect(certificate.checkHost('postern.example.com')).toBe('postern.example.com')
@@ -51,10 +51,19 @@ describe("the installation's own certificate", () => {
     expect(second.context.authority.fingerprint).toBe(authority.fingerprint)
     expect((await own(second)).serialNumber).toBe(serial)
   })
+
+  it('follows the public host from one name to another', async () => {
+    const first = await startTestServer({ settings: { POSTERN_PUBLIC_HOST: 'before.example.com' } })
+    await first.close({ keepData: true })
+    const settings = { POSTERN_PUBLIC_HOST: 'after.example.com' }
+    const certificate = await own(await start({ dataDir: first.dataDir, settings }))
+    expect(certificate.checkHost('after.example.com')).toBe('after.example.com')
+    expect(certificate.checkHost('before.example.com')).toBeUndefined()
+  })
 })
 
 describe("a domain's certificate", () => {
-  it('is renewed when two thirds of its life are over, and the edges are told', async () => {
+  it('is renewed when two thirds of its lifetime are over, and the edges get it', async () => {
     let now = Date.now()
     const server = await start({ world: { clock: () => now } })
     const client = await server.signIn()
@@ -75,7 +84,7 @@ describe("a domain's certificate", () => {
     expect(hints).toContain(state.revision)
   })
 
-  it('that cannot be made is shown as failed, keeps the old one, and takes no other with it', async () => {
+  it('that cannot be made is shown as failed, keeps the old one, and does not affect others', async () => {
     let now = Date.now()
     const server = await start({ world: { clock: () => now } })
     const client = await server.signIn()
@@ -100,7 +109,7 @@ describe("a domain's certificate", () => {
     expect(healed.certificate).toMatchObject({ status: 'valid', error: null })
   })
 
-  it('is due by its own dates alone', () => {
+  it('is due only by its own dates', () => {
     const life = { not_before: '2026-01-01T00:00:00.000Z', not_after: '2026-04-01T00:00:00.000Z' }
     const at = (date: string) => isDue(life, Date.parse(date))
     expect(at('2026-02-28T00:00:00.000Z')).toBe(false)

@@ -1,28 +1,38 @@
 import { X509Certificate } from 'node:crypto'
+import { isIP } from 'node:net'
 import { messageOf } from '@postern/host/errors'
+import { createSingleFlight } from '@postern/host/tasks'
 import { type ChangeNote, change } from '../changes/change.ts'
 import type { Context } from '../context.ts'
 import { type IssuedCertificate, isDue } from './issue.ts'
 import { INSTALLATION_CERTIFICATE, storeFailure, storeOwn } from './store.ts'
 
 const HOUR = 3_600_000
-/** How many are renewed at a time; the rest follows at once. */
+/** How many are renewed in one step; the rest follow at once. */
 const BATCH = 50
-/** A machine with very many addresses keeps its certificate small. */
+/** Limits the certificate's size on a machine with very many addresses. */
 const MAX_NAMES = 50
 
-/**
- * Makes sure of the installation's own certificate, then looks after all certificates once an hour until the
- * context ends.
- */
+/** Ensures the installation's own certificate, then checks all certificates once an hour until the context ends. */
 export async function startRenewal(context: Context): Promise<void> {
   await renewInstallation(context)
   const pass = () => {
     renewCertificates(context).catch((err: unknown) => context.log.error({ err }, 'certificates not renewed'))
   }
+  const following = createSingleFlight(() =>
+    renewInstallation(context).catch((err: unknown) =>
+      context.log.error({ err }, 'the public host has no certificate yet'),
+    ),
+  )
   const first = setTimeout(pass, 1000).unref()
   const timer = setInterval(pass, HOUR).unref()
-  context.onDispose(() => {
+  const stop = context.bus.listen((hint) => {
+    if (hint.kind === 'changed' && hint.touched.settings) following.trigger()
+  })
+  context.onDispose(async () => {
+    stop()
+    following.close()
+    await following.idle()
     clearTimeout(first)
     clearInterval(timer)
   })
@@ -31,7 +41,7 @@ export async function startRenewal(context: Context): Promise<void> {
 /** Renews whatever is due. @returns how many domains got a new certificate. */
 export async function renewCertificates(context: Context): Promise<number> {
   if (await context.authority.renew())
-    await change(context, note('root of the installation renewed'), async () => ({
+    await change(context, changeNote('root of the installation renewed'), async () => ({
       value: undefined,
       touched: {},
     }))
@@ -42,10 +52,10 @@ export async function renewCertificates(context: Context): Promise<number> {
   return due.length
 }
 
-/** The names at which the installation itself is asked: the public host first, then the machine's addresses. */
+/** The installation's own names: the public host first, then its former ones, then the machine's addresses. */
 export function installationNames(context: Context): string[] {
   const own = context.network().addresses.filter((address) => !/^(fe80|ff)/i.test(address))
-  return [...new Set([context.config.publicHost, ...own, '127.0.0.1', '::1'])].slice(0, MAX_NAMES)
+  return [...new Set([...context.config.ownHosts, ...own, '127.0.0.1', '::1'])].slice(0, MAX_NAMES)
 }
 
 async function renewInstallation(context: Context): Promise<void> {
@@ -57,7 +67,7 @@ async function renewInstallation(context: Context): Promise<void> {
     .executeTakeFirst()
   if (row?.chain && !isDue(row, context.clock()) && hasNames(row.chain, names)) return
   const issued = await context.authority.issue(names)
-  await change(context, note('certificate of the installation issued'), async (tx, revision) => {
+  await change(context, changeNote('certificate of the installation issued'), async (tx, revision) => {
     const now = new Date(context.clock()).toISOString()
     return {
       value: await storeOwn(tx, 'installation', { ...context, issued, now, revision }),
@@ -68,7 +78,9 @@ async function renewInstallation(context: Context): Promise<void> {
 
 function hasNames(chain: string, names: readonly string[]): boolean {
   const certificate = new X509Certificate(chain)
-  const has = (name: string) => certificate.checkHost(name, { subject: 'never' }) ?? certificate.checkIP(name)
+  // `checkIP` throws for a name.
+  const has = (name: string) =>
+    isIP(name) === 0 ? certificate.checkHost(name, { subject: 'never' }) : certificate.checkIP(name)
   const count = certificate.subjectAltName?.split(', ').length ?? 0
   return count === names.length && names.every(has)
 }
@@ -78,7 +90,7 @@ interface DueDomain {
   domain: string
 }
 
-/** Those of public authorities are renewed by their orders. */
+/** Certificates of public authorities are renewed by their orders. */
 async function listDueDomains(context: Context): Promise<DueDomain[]> {
   const rows = await context.db
     .selectFrom('domains')
@@ -98,7 +110,7 @@ async function listDueDomains(context: Context): Promise<DueDomain[]> {
 
 async function renewDomains(context: Context, due: readonly DueDomain[]): Promise<void> {
   const results = await Promise.all(due.map((domain) => tryToIssue(context, domain)))
-  await change(context, note(`certificates of ${due.length} domains renewed`), async (tx, revision) => {
+  await change(context, changeNote(`certificates of ${due.length} domains renewed`), async (tx, revision) => {
     const now = new Date(context.clock()).toISOString()
     const left = await tx
       .selectFrom('domains')
@@ -127,7 +139,7 @@ interface Attempt {
   error: string
 }
 
-/** One domain that cannot have a certificate does not keep the others from theirs. */
+/** A domain that cannot get a certificate does not affect the others. */
 async function tryToIssue({ authority, log }: Context, { id, domain }: DueDomain): Promise<Attempt> {
   try {
     return { id, issued: await authority.issue([domain]), error: '' }
@@ -137,6 +149,6 @@ async function tryToIssue({ authority, log }: Context, { id, domain }: DueDomain
   }
 }
 
-function note(what: string): ChangeNote {
+function changeNote(what: string): ChangeNote {
   return { actor: 'postern', what }
 }

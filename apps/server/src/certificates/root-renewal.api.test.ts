@@ -4,7 +4,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { connect, createServer } from 'node:tls'
-import { run } from '@postern/testkit/exec'
+import { run } from '@postern/testkit/processes/exec'
 import { startTestServer } from '@postern/testkit/server'
 import { fresh } from '@postern/testkit/shared'
 import { tempDir } from '@postern/testkit/temp-dir'
@@ -22,7 +22,7 @@ const server = fresh(() => startTestServer({ settings, now: Date.now() }))
 const get = async (url: string) => (await server.call({ method: 'GET', url })).body
 const pemsIn = (text: string) => text.match(/-----BEGIN[\s\S]*?END CERTIFICATE-----\n/g) ?? []
 
-/** What OpenSSL says of a server's chain at the test's time, when only this root is trusted. */
+/** OpenSSL's verdict on a server's chain at the test's time, when only this root is trusted. */
 async function verify(root: string, chain: string, host = 'edge.example.com'): Promise<string> {
   const [leaf = '', ...rest] = pemsIn(chain)
   const file = (name: string, text: string) => {
@@ -43,7 +43,7 @@ async function verify(root: string, chain: string, host = 'edge.example.com'): P
   return stdout + stderr
 }
 
-test('a root is renewed when two thirds of its life are over, and not before', async () => {
+test('a root is renewed when two thirds of its lifetime are over, and not before', async () => {
   const { fingerprint, name } = server.context.authority
   server.now += (DUE - 3) * DAY
   await renewCertificates(server.context)
@@ -57,7 +57,7 @@ test('a root is renewed when two thirds of its life are over, and not before', a
   expect(server.context.authority.fingerprint).toBe(renewed)
 })
 
-test('a root that leaked is shown for a week, so that agents learn the next one, also by a server that starts anew', async () => {
+test('a leaked root stays in the chain for a week, so that agents learn the next one, even after a restart', async () => {
   const old = server.context.authority.certificate
   await server.context.authority.replace()
   const { certificate } = server.context.authority
@@ -71,7 +71,7 @@ test('a root that leaked is shown for a week, so that agents learn the next one,
   expect(pemsIn(chain)).toHaveLength(1)
 })
 
-test('who knows the old root, in either form, trusts what the new one signs; and who knows the new one', async () => {
+test("clients with the old root, in either form, trust the new one's certificates, and so do clients with the new root", async () => {
   const oldRoot = server.context.authority.certificate
   const oldImported = await get('/install/root.crt')
   server.now += DUE * DAY
@@ -106,7 +106,7 @@ test('an agent that holds the old root reaches the server by TLS, and so does on
   listening.close()
 })
 
-test('agents find the root that they know among the two, the old one first, until it is over', async () => {
+test('agents find the root that they know among the two, the old one first, until it expires', async () => {
   const before = server.context.authority.certificate
   server.now += DUE * DAY
   await renewCertificates(server.context)
@@ -117,7 +117,7 @@ test('agents find the root that they know among the two, the old one first, unti
   expect(pemsIn((await server.context.authority.issue(['edge.example.com'])).certificate)).toHaveLength(1)
 })
 
-test('both are there after the next start, and of the keys only the new one, sealed', async () => {
+test("after the next start both exist, but only the new one's key, sealed", async () => {
   const before = server.context.authority.certificates
   server.now += DUE * DAY
   await renewCertificates(server.context)

@@ -11,7 +11,7 @@ export const INSTALLATION_CERTIFICATE = 0
 
 interface Stored {
   kind: CertificateKind
-  /** The name of who signed it. */
+  /** The name of the authority that signed it. */
   issuer: string
   secrets: Secrets
   issued: Pick<IssuedCertificate, 'certificate' | 'privateKey' | 'notBefore' | 'notAfter'>
@@ -20,7 +20,7 @@ interface Stored {
   revision: number
 }
 
-/** Keeps a certificate under a domain, or as the installation's own, in place of the one before. */
+/** Stores a certificate for a domain, or as the installation's own, in place of the previous one. */
 export async function storeCertificate(
   tx: Transaction<Database>,
   owner: { domainId: number } | 'installation',
@@ -44,7 +44,7 @@ export async function storeCertificate(
   await writeCertificate(tx, own, revision, values)
 }
 
-/** Says why a domain has no new certificate; one that it has stays in use. */
+/** Stores why a domain has no new certificate; its present one stays in use. */
 export async function storeFailure(
   tx: Transaction<Database>,
   domainId: number,
@@ -74,7 +74,7 @@ async function writeCertificate(
     .execute()
 }
 
-/** Keeps one of the installation's own authority. */
+/** Stores a certificate of the installation's own authority. */
 export async function storeOwn(
   tx: Transaction<Database>,
   owner: { domainId: number } | 'installation',

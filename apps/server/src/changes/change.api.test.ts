@@ -15,7 +15,7 @@ const refuse = (table: string) =>
     .raw(`CREATE TRIGGER no_more BEFORE INSERT ON ${table} BEGIN SELECT RAISE(ABORT, 'no more'); END`)
     .execute(server.context.db)
 
-it('is there with its rows', async () => {
+it('is recorded together with its rows', async () => {
   const before = await countChanges()
   expect((await createNode()).statusCode).toBe(201)
   expect(await named('office')).toHaveLength(1)

@@ -2,7 +2,7 @@ import type { Kysely, Transaction } from 'kysely'
 import type { Database, StatedTables, StatedUpdate } from '../db/schema.ts'
 import type { LiveBus, Touched } from './live.ts'
 
-/** How many changes are remembered. */
+/** How many changes are kept. */
 const KEPT_CHANGES = 100_000
 
 export interface Changer {
@@ -20,13 +20,13 @@ export interface ChangeNote {
 export interface Changed<T> {
   value: T
   touched: Touched
-  /** What the changed thing is called; absent where the note says it all. */
+  /** The name of the changed thing; absent where the note says it all. */
   name?: string
-  /** Instead of the note's, where only the work knows it. */
+  /** Replaces the note's name when only the work knows it. */
   what?: string
 }
 
-/** Thrown by work that finds nothing to change, so that all is as before, without a revision. */
+/** Thrown by work that finds nothing to change, so that no revision is made. */
 export class Unchanged<T> extends Error {
   readonly value: T
   constructor(value: T) {
@@ -36,8 +36,8 @@ export class Unchanged<T> extends Error {
 }
 
 /**
- * Runs `work` and records the change in one transaction, then tells the bus.
- * Inside, only `tx` may be used: there is one connection, and `db` would wait for this transaction for ever.
+ * Runs `work` and records the change in one transaction, then notifies the bus. Inside, only `tx` may be used: there
+ * is one connection, and `db` would wait for this transaction forever.
  */
 export async function change<T>(
   context: Changer,
@@ -66,7 +66,7 @@ export async function changeIfAny<T>(
     return await change(context, note, work)
   } catch (error) {
     if (!(error instanceof Unchanged)) throw error
-    // Only this work throws it, with a value of its own.
+    // Only this work throws it, with its own value.
     return error.value as T
   }
 }
@@ -104,7 +104,7 @@ export async function getRevision(db: Kysely<Database>): Promise<number> {
   return latest
 }
 
-/** The time of an update, later than the one before even within a millisecond, so that a stale form is noticed. */
+/** The time of an update, later than the previous one even within a millisecond, so that a stale form is noticed. */
 export function nextTime(now: number, previous?: string): string {
   const after = previous === undefined ? 0 : Date.parse(previous) + 1
   return new Date(Math.max(now, after)).toISOString()
@@ -118,7 +118,7 @@ export async function updateStated<T extends keyof StatedTables>(
   revision: number,
   values: StatedUpdate<T>,
 ): Promise<void> {
-  // Everywhere else these tables are typed as never updated, so that no row changes without its revision.
+  // Elsewhere the types forbid updates of these tables, so that no row changes without a revision.
   const writable = tx as unknown as Kysely<Record<keyof StatedTables, Record<string, unknown>>>
   await writable
     .updateTable<keyof StatedTables>(table)

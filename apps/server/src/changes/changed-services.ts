@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely'
 import type { Database } from '../db/schema.ts'
 
-/** The services that changed themselves, or whose node or domain did, after the revision `since` and up to `to`. */
+/** The services that changed, or whose node or domain changed, after the revision `since` and up to `to`. */
 export function selectChangedServices(db: Kysely<Database>, since: number, to = Number.MAX_SAFE_INTEGER) {
-  // Each of the three ways to them is by an index.
+  // Each of the three parts uses an index.
   return db
     .selectFrom('services')
     .select(['id', 'node_id as nodeId'])

@@ -1,21 +1,24 @@
+import type { ConsoleSetting } from '@postern/contract/settings/console-settings'
+
 /** A service and its node, so that followers of a node need not look it up. */
 export interface ServiceRef {
   id: number
   nodeId: number
 }
 
-/** What a change was about. Ids of removed things too. */
+/** The things that changed, including ids of removed ones. */
 export interface Touched {
   nodes?: readonly number[]
   services?: readonly ServiceRef[]
   domains?: readonly number[]
+  settings?: readonly ConsoleSetting[]
 }
 
 /**
  * `changed`: rows changed and are committed. `reported`: an edge reported the state of these services.
  * `ordered`: the orders of certificates for these domains are further. `edges`: an edge came, went or reported.
  * `figures`: live figures or problems of these nodes are new, and the status of those in `turned`; `isReport`: an agent
- * told problems. `session-ended`: its streams must end.
+ * told problems. `session-ended`: its streams must end. `alerts`: alerts, their rules, channels or messages are others.
  */
 export type Hint =
   | { kind: 'changed'; revision: number; touched: Touched }
@@ -24,17 +27,18 @@ export type Hint =
   | { kind: 'edges' }
   | { kind: 'figures'; nodes: readonly number[]; turned?: readonly number[]; isReport?: boolean }
   | { kind: 'session-ended'; sessionId: number }
+  | { kind: 'alerts' }
 
 export type Listener = (hint: Hint) => void
 
 /** Hints within the process; they carry no data, and losing one must never matter for long. */
 export interface LiveBus {
   emit(hint: Hint): void
-  /** @returns how to stop listening. */
+  /** @returns a function that stops listening */
   listen(listener: Listener): () => void
 }
 
-/** What a listener throws goes to `onError`; the other listeners are called all the same. */
+/** A listener's error goes to `onError`; the other listeners are called all the same. */
 export function createLiveBus(onError: (error: unknown) => void): LiveBus {
   const listeners = new Set<Listener>()
   return {

@@ -12,18 +12,25 @@ export function textsOf(json: string): string[] {
   return json === '[]' ? [] : Texts.parse(JSON.parse(json))
 }
 
-/** Whether a column has this text in it. `instr` knows no wildcards, so every character stands for itself. */
+/** Whether a column contains this text. `instr` has no wildcards, so every character stands for itself. */
 export function hasText(
-  column: 'name_folded' | 'services.name_folded' | 'address' | 'domain' | 'domains.domain',
+  column:
+    | 'name_folded'
+    | 'services.name_folded'
+    | 'nodes.name_folded'
+    | 'address'
+    | 'nodes.address'
+    | 'domain'
+    | 'domains.domain',
   text: string,
 ) {
   return sql<SqlBool>`instr(${sql.ref(column)}, ${text}) > 0`
 }
 
-/** Whether a service leads to an address that has this text in it, as its row shows it: `[fd00::7]:80`. */
+/** Whether the address of a service's backend contains this text, in the form of its row: `[fd00::7]:80`. */
 export function hasBackend(text: string) {
   const host = sql`coalesce(services.backend_host, 'localhost')`
-  // Most texts can be in one half only, which spares the joining of both for each row.
+  // Most texts can only be in one half, which avoids joining both for each row.
   if (!/[:[\]]/.test(text)) {
     const inHost = sql<SqlBool>`instr(${host}, ${text}) > 0`
     return /^\d+$/.test(text)
@@ -35,8 +42,8 @@ export function hasBackend(text: string) {
 }
 
 /**
- * Whether the public address of a service, as its row shows it, has this text in it beyond what all of them have. A
- * text that is in a domain alone is looked for in the domains.
+ * Whether the public address of a service, in the form of its row, contains this text outside the part that all
+ * share. Text within a domain is searched for in the domains.
  */
 export function hasPublicAddress(config: ServerConfig, text: string) {
   const host = bracketed(config.publicHost)

@@ -1,6 +1,6 @@
 import type { ErrorCode, FieldError } from '@postern/contract/errors'
 
-/** A refused request: words for people, a code for programs, and the messages under the fields of a form. */
+/** A refused request: a message for people, a code for programs, and messages under the fields of a form. */
 export class RequestError extends Error {
   readonly code: ErrorCode
   readonly errors: readonly FieldError[] | undefined
@@ -18,7 +18,7 @@ export class NotFoundError extends RequestError {
   }
 }
 
-/** The request does not go together with what is there already. */
+/** The request conflicts with what already exists. */
 export class ConflictError extends RequestError {
   constructor(message: string, errors: readonly FieldError[] = [], code: ErrorCode = 'conflict') {
     super(message, code, errors)
@@ -39,10 +39,10 @@ export class UnauthenticatedError extends RequestError {
   }
 }
 
-/** The caller is known and may not do this. */
+/** The caller is known, but may not do this. */
 export class ForbiddenError extends RequestError {}
 
-/** Too often; `retryAfter` in seconds. */
+/** Too many requests; `retryAfter` in seconds. */
 export class TooManyError extends RequestError {
   readonly retryAfter: number
   constructor(retryAfter: number) {
@@ -67,15 +67,15 @@ export function quoteNames(names: readonly string[]): string {
   return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ')
 }
 
-/** What is wrong with a form, under its fields: `invalid` by itself, `taken` by what is there already. */
+/** The problems of a form, by field: `invalid` values, and values `taken` by something that already exists. */
 export interface Findings {
   invalid: FieldError[]
   taken: FieldError[]
-  /** What is taken, in one sentence; without it the messages of the fields say so. */
+  /** A sentence about what is taken; without it, the fields' messages say so. */
   message?: string
 }
 
-/** @throws ValidationError, or ConflictError when all else is right; both with everything that was found */
+/** @throws ValidationError, or ConflictError when everything else is right; both with all problems */
 export function refuseFindings(...all: Findings[]): void {
   const invalid = all.flatMap((found) => found.invalid)
   const taken = all.flatMap((found) => found.taken)

@@ -14,7 +14,8 @@ export interface Slice {
 
 /**
  * A page when the query has a `limit`, otherwise all rows.
- * @param found all rows @param read gets no slice for all
+ * @param found all rows
+ * @param read called without a slice for all
  */
 export async function listOrPage<T, DB, TB extends keyof DB>(
   { page = 1, limit }: PageQuery,
@@ -24,12 +25,12 @@ export async function listOrPage<T, DB, TB extends keyof DB>(
   if (limit === undefined) return await read()
   const offset = (page - 1) * limit
   const data = await read({ limit, offset })
-  // The end of a list says how long it is, and a search that found little has looked at every row already.
+  // The last page shows how long the list is, and a search with few results has read every row already.
   if (data.length < limit && (data.length > 0 || page === 1))
     return { data, page, limit, total: offset + data.length }
   const { total } = await found
     .select(({ fn }) => fn.countAll().as('total'))
-    .$castTo<{ total: number }>() // The tables are not known here, so the column's type is not either.
+    .$castTo<{ total: number }>() // The tables are unknown here, and so is the column's type.
     .executeTakeFirstOrThrow()
   return { data, page, limit, total }
 }

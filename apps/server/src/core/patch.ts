@@ -3,28 +3,33 @@ import * as z from 'zod/mini'
 import { ConflictError, ValidationError } from './errors.ts'
 
 /**
- * What a form sent. It is laid over the record, or over nothing for a new one, also inside the transaction that writes
- * it, so that two patches of different fields keep each other's values.
+ * The fields that a form sent. They are laid over the record, or over nothing for a new one, also inside the
+ * transaction that writes it, so that two patches of different fields keep each other's values.
  */
 export interface Patch<F> {
+  /** Whether the form sent this field, even with the value that it has. */
+  has(field: string): boolean
   /**
    * The whole form: fields absent from the patch keep their value, null or "" clears.
    * @throws ConflictError when the patch was made from an older record, ValidationError with all errors.
    */
   onto(current: Record<string, unknown>, updatedAt?: string): F
   /**
-   * The same for callers with rules of their own: what is wrong so far, and the fields that are right.
+   * The same for callers with rules of their own: the errors so far, and the valid fields.
    * @throws ConflictError when the patch was made from an older record
    */
   read(current: Record<string, unknown>, updatedAt?: string): { values: Readable<F>; errors: FieldError[] }
 }
 
-/** What of a form can be read. Rows of several fields keep their places, so that errors are shown where they belong. */
+/**
+ * The fields of a form that can be parsed. Rows of several fields keep their places, so that errors are shown where
+ * they belong.
+ */
 export type Readable<F> = {
   [K in keyof F]?: F[K] extends readonly (infer Row extends object)[] ? Partial<Row>[] : F[K]
 }
 
-/** @param seen when the record that the form showed was updated, if the form says so */
+/** @param seen when the record in the form was last updated, if the form has it */
 export function createPatch<S extends z.ZodMiniObject>(
   schema: S,
   fields: Record<string, unknown>,
@@ -38,6 +43,7 @@ export function createPatch<S extends z.ZodMiniObject>(
     return { form, result, errors: result.success ? [] : toFieldErrors(result.error.issues, form) }
   }
   return {
+    has: (field) => Object.hasOwn(fields, field),
     onto(current, updatedAt) {
       const { result, errors } = lay(current, updatedAt)
       if (!result.success) throw new ValidationError(errors)
@@ -50,14 +56,14 @@ export function createPatch<S extends z.ZodMiniObject>(
         const value = wrong.has(key) ? undefined : findReadable(field, form[key])
         return value === undefined ? [] : [[key, value]]
       })
-      // Each value is what the schema of its field made of it.
+      // Each value comes from the schema of its field.
       const values = result.success ? result.data : Object.fromEntries(right)
       return { values: values as Readable<z.output<S>>, errors }
     },
   }
 }
 
-/** What the schema makes of a value, or of the parts of rows that are right; undefined: nothing. */
+/** The parsed value, or the valid parts of rows; undefined: none. */
 function findReadable(schema: z.core.$ZodType, value: unknown): unknown {
   const parsed = z.safeParse(schema, value)
   if (parsed.success) return parsed.data
@@ -74,7 +80,7 @@ function partOf(row: unknown, key: string): unknown {
   return typeof row === 'object' && row !== null ? Reflect.get(row, key) : undefined
 }
 
-/** Without what the contract wraps around it for blanks and defaults. */
+/** Without the contract's wrappers for blanks and defaults. */
 function innermost(schema: z.core.$ZodType): z.core.$ZodType {
   if (schema instanceof z.core.$ZodDefault) return innermost(schema._zod.def.innerType)
   return schema instanceof z.core.$ZodPipe ? innermost(schema._zod.def.out) : schema

@@ -5,8 +5,8 @@ import { ConflictError } from './errors.ts'
 type Recorded = 'nodes' | 'services' | 'domains'
 
 /**
- * Reads a form, and names who changed the record since the form was filled from it, where that is known.
- * @throws ConflictError when the form was made from an older record
+ * Parses a form.
+ * @throws ConflictError when the record has changed since the form was filled; names the person, where known
  */
 export async function readForm<T>(
   db: Kysely<Database> | Transaction<Database>,
@@ -25,7 +25,19 @@ export async function readForm<T>(
   }
 }
 
-/** The person whose change was the last of this row; undefined when a program has changed it since. */
+/** @throws ConflictError when the record was changed after it was seen so */
+export async function refuseStale(
+  db: Kysely<Database> | Transaction<Database>,
+  table: Recorded,
+  { id, updated_at }: { id: number; updated_at: string },
+  seen: string | undefined,
+): Promise<void> {
+  if (seen === undefined || seen === updated_at) return
+  const who = (await findWhoChanged(db, table, id)) ?? 'Someone else'
+  throw new ConflictError(`${who} changed this while you were editing`, [], 'stale')
+}
+
+/** The person who changed this row last; undefined when a program has changed it since. */
 async function findWhoChanged(
   db: Kysely<Database> | Transaction<Database>,
   table: Recorded,

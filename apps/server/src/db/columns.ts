@@ -1,5 +1,5 @@
-import type { BackendProto, PortProto } from '@postern/contract/service-fields'
-import type { HttpService, HttpServiceForm, TcpService } from '@postern/contract/services'
+import type { BackendProto, PortProto } from '@postern/contract/services/service-fields'
+import type { HttpService, HttpServiceForm, TcpService } from '@postern/contract/services/services'
 import type { ColumnType, Generated } from 'kysely'
 
 /** SQLite has no booleans. */
@@ -13,10 +13,10 @@ export type Time = string
 export type Fixed<T> = ColumnType<T, T, never>
 /** Text sealed by `core/secrets/secrets.ts`. */
 export type Sealed = string
-/** Text that is JSON; its shape stands in the comment. */
+/** Text that is JSON; the comment gives its form. */
 export type Json = string
 
-/** What only HTTP services have; null where a column must be, in rows of others. */
+/** Columns that only HTTP services have; other rows hold null where the column must exist. */
 export interface HttpColumns {
   path: string | null
   backend_proto: BackendProto | null
@@ -26,7 +26,7 @@ export interface HttpColumns {
   strip_path: Generated<Flag>
 }
 
-/** What only TCP and UDP services have; null for others. */
+/** Columns that only TCP and UDP services have; null for others. */
 export interface TcpColumns {
   proto: PortProto | null
   /** The public one. */
@@ -35,11 +35,11 @@ export interface TcpColumns {
   ssl: Flag | null
 }
 
-/** The row of a service that has all of it as a row. */
+/** The row of a service with all columns. */
 type Held<T> = { [K in keyof T]: T[K] extends Generated<infer V> ? V : T[K] }
 export type OwnColumns = Held<HttpColumns & TcpColumns>
 
-/** The columns of a form. What counts only beside something else goes without it. */
+/** The columns of a form. Values that only count together with others are dropped without these. */
 export function httpColumnsOf(form: HttpServiceForm) {
   return {
     path: form.pathLocation ?? '/',
@@ -50,7 +50,7 @@ export function httpColumnsOf(form: HttpServiceForm) {
   } satisfies Partial<OwnColumns>
 }
 
-/** What a form or the API says of them. */
+/** Their values in a form or the API. */
 export function httpFieldsOf(row: Held<HttpColumns>) {
   return {
     pathLocation: row.path ?? '/',
@@ -61,7 +61,7 @@ export function httpFieldsOf(row: Held<HttpColumns>) {
   } satisfies Partial<HttpService>
 }
 
-/** What goes to the edge as it is. */
+/** Columns that go to the edge unchanged. */
 export function httpSwitchesOf(row: Held<HttpColumns>) {
   return { stripPath: row.strip_path === 1 }
 }

@@ -11,19 +11,21 @@ export interface LiveDatabase {
     client_ip: string | null
     reachable: Flag
   }
-  /** What came in and is not packed yet. */
+  /** New counts that are not packed yet. */
   counts: {
-    /** Its id, or the key of a node (`nodeKey`), in all three tables. */
+    /** Its id, or the key of what it is counted for as well (`core/figures/keys.ts`), in all three tables. */
     service: number
     /** Since the epoch, as all times of these tables. */
     minute: number
     connections: number
     received: number
     sent: number
+    /** Errors and the buckets of answers (`core/figures/pack.ts`), as JSON; null where nothing was answered. */
+    answers: string | null
   }
   minutes: { hour: number; service: number; packed: Uint8Array }
   hours: { day: number; service: number; packed: Uint8Array }
-  /** Up to where an edge's counts are in the tables. */
+  /** Up to which number an edge's counts are in the tables. */
   ledgers: { edge_id: number; ledger: string; seq: number }
   /** When an access token of a node was last used, in ms since the epoch, and from which IP address. */
   token_uses: { token_id: number; used_at: number; used_from: string | null }

@@ -63,7 +63,7 @@ function sampleOf(column: string, type: string, isKey: boolean, row: number): st
 
 type Values = Record<string, string | number | null>
 
-/** A row of which these values matter; the rest is whatever its columns take. */
+/** A row with these values; the rest is whatever its columns allow. */
 function insert(table: string, values: Values): void {
   const needed = database.prepare(`PRAGMA table_info(${table})`).all()
   const rest = needed
@@ -96,7 +96,7 @@ test('every table can be rebuilt, and no row of any table is lost', () => {
   expect(database.prepare('PRAGMA foreign_keys').get()).toEqual({ foreign_keys: 1 })
 })
 
-test('a rebuilt table never gives an id again', () => {
+test('a rebuilt table never uses an id again', () => {
   const table = 'id INTEGER PRIMARY KEY AUTOINCREMENT, x TEXT'
   const begun = [`CREATE TABLE a (${table}) STRICT; INSERT INTO a (x) VALUES ('1'), ('2')`]
   migrate(database, begun)
@@ -105,7 +105,7 @@ test('a rebuilt table never gives an id again', () => {
   expect(database.prepare(`INSERT INTO a (x) VALUES ('3') RETURNING id`).get()).toEqual({ id: 3 })
 })
 
-test('an upgrade that would leave rows without what they refer to is not made', () => {
+test('an upgrade that would leave dangling references is not made', () => {
   migrate(database, MIGRATIONS)
   fill(database)
   const before = rowsOf(database)
@@ -121,7 +121,7 @@ test('tables check their flags only: to grow, every other value needs no rebuilt
   for (const check of checks) expect(check).toMatch(/^CHECK \(\w+ IN \(0, 1\)\)$/)
 })
 
-test('an upgrade leaves each agent what it has, and held what a person disabled', () => {
+test('an upgrade leaves each agent its services, and keeps disabled what a person disabled', () => {
   migrate(database, MIGRATIONS.slice(0, 13))
   const published = (id: number, over: Values, held = 0) => {
     insert('services', { id, node_id: 1, domain_id: null, path: null, port: null, revision: 1, ...over })
@@ -158,7 +158,7 @@ test('an upgrade leaves each agent what it has, and held what a person disabled'
   ])
 })
 
-test('an upgrade knows by which token a key was registered where the node has one only', () => {
+test('an upgrade finds the token that registered a key if the node has only one', () => {
   migrate(database, MIGRATIONS.slice(0, 13))
   const keys = { private_key: null, enabled: 1 }
   insert('nodes', { id: 1, address: '10.64.0.2', public_key: 'a', ...keys })
@@ -174,7 +174,7 @@ test('an upgrade knows by which token a key was registered where the node has on
   ])
 })
 
-test('an upgrade knows by which token a service was published where its node has one only', () => {
+test('an upgrade finds the token that published a service if its node has only one', () => {
   migrate(database, MIGRATIONS.slice(0, 16))
   for (const node_id of [1, 2]) {
     insert('nodes', { id: node_id, address: `10.64.0.${node_id}` })
@@ -193,7 +193,7 @@ test('an upgrade knows by which token a service was published where its node has
   ])
 })
 
-test('a port is noted as freed whichever way a service leaves it', () => {
+test('a port is recorded as freed whichever way a service leaves it', () => {
   migrate(database, MIGRATIONS)
   insert('nodes', { id: 1, address: '10.64.0.2' })
   const ports = { 2001: 'tcp', 2002: 'tcp', 2003: 'tcp', 2004: 'udp', 2005: 'tcp' }
@@ -215,7 +215,7 @@ test('a port is noted as freed whichever way a service leaves it', () => {
   ])
 })
 
-test('a domain is noted as freed when the last service leaves it, for a day', () => {
+test('a domain is recorded as freed for a day when its last service leaves it', () => {
   migrate(database, MIGRATIONS)
   insert('nodes', { id: 1, address: '10.64.0.2' })
   for (const id of [1, 2, 3, 4]) insert('domains', { id, domain: `${id}.example.com` })

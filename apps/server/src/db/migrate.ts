@@ -11,20 +11,20 @@ export class DatabaseTooNewError extends Error {
   }
 }
 
-/** An upgrade would have left rows that refer to nothing; nothing was changed. */
+/** An upgrade would have left dangling references; nothing was changed. */
 export class BrokenReferencesError extends Error {
   readonly code = 'broken_references'
 }
 
 export interface MigrateOptions {
-  /** Is given the file of a copy that was made before anything changed. */
+  /** Called with the file of a copy that was made before anything changed. */
   onCopy?: (file: string) => void
 }
 
 /**
- * Brings a database to the newest form, all missing steps in one transaction. Before it touches rows, it copies the
- * database to a file beside it. In SQL `fold(text)` is lower case in Unicode, which SQLite has for ASCII only.
- * @throws DatabaseTooNewError when it already has more steps than this program knows; BrokenReferencesError
+ * Brings a database up to date, all missing migrations in one transaction. Before it touches rows, it copies the
+ * database to a file beside it. In SQL, `fold(text)` is lower case in Unicode, which SQLite has only for ASCII.
+ * @throws DatabaseTooNewError when it has more migrations than this program knows; BrokenReferencesError
  */
 export function migrate(
   database: DatabaseSync,
@@ -34,14 +34,14 @@ export function migrate(
   const done = versionOf(database)
   if (done > migrations.length) {
     throw new DatabaseTooNewError(
-      `${database.location()} has version ${done}, this program knows ${migrations.length}: start the newer Postern again, or put back the copy from before the upgrade`,
+      `${database.location()} has version ${done}, this program knows ${migrations.length}: start the newer Postern again, or restore the copy from before the upgrade`,
       done,
     )
   }
   if (done === migrations.length) return
   if (done > 0 && onCopy) onCopy(copyDatabase(database, done))
   database.function('fold', (text) => String(text).toLowerCase())
-  // A table is rebuilt by dropping it, and with keys on that would delete every row that refers to it.
+  // A table is rebuilt by dropping it; with foreign keys on, that would delete every row that refers to it.
   database.exec('PRAGMA foreign_keys = OFF')
   try {
     migrateWhole(database, migrations)
@@ -69,7 +69,7 @@ function migrateWhole(database: DatabaseSync, migrations: readonly string[]): vo
   }
 }
 
-/** @returns the file, which only its owner can read; one of an earlier try is replaced */
+/** @returns the file, which only its owner can read; it replaces that of an earlier try */
 function copyDatabase(database: DatabaseSync, version: number): string {
   const file = `${database.location()}.version-${version}`
   const partial = `${file}.partial`
@@ -80,7 +80,7 @@ function copyDatabase(database: DatabaseSync, version: number): string {
   return file
 }
 
-/** How many steps a database has; 0 when there is nothing in it. */
+/** How many migrations a database has; 0 when it is empty. */
 export function versionOf(database: DatabaseSync): number {
   return Number(database.prepare('PRAGMA user_version').get()?.user_version ?? 0)
 }

@@ -24,6 +24,8 @@ test('a commit is on the disk when it returns; figures may wait', async () => {
     Object.values((await sql<Record<string, unknown>>`PRAGMA ${sql.raw(name)}`.execute(db)).rows[0] ?? {})[0]
   const db = openDatabase(join(dir, 'a.db'))
   expect(await pragma(db, 'journal_mode')).toBe('wal')
+  // What was deleted is not to be read in the file.
+  expect(await pragma(db, 'secure_delete')).toBe(1)
   expect(await pragma(db, 'synchronous')).toBe(2)
   expect(await pragma(db, 'foreign_keys')).toBe(1)
   await db.destroy()
@@ -42,7 +44,7 @@ test('opening again changes nothing, and keeps the rows', async () => {
   await second.destroy()
 })
 
-test('a damaged database is said, and left as it is', async () => {
+test('a damaged database is reported, and left as it is', async () => {
   const file = join(dir, 'a.db')
   writeFileSync(file, 'not a database'.repeat(1000))
   expect(() => openDatabase(file)).toThrow(`${file} is damaged: restore it together with secret.key`)
@@ -67,7 +69,7 @@ test('damaged figures do not keep the server from starting', async () => {
   }
 })
 
-test('figures of a newer server are set aside, and what cannot be opened is named with the remedy', async () => {
+test('figures of a newer server are set aside, and a file that cannot be opened is named with the remedy', async () => {
   const file = join(dir, 'live.db')
   const first = openLiveDatabase(file)
   await first
@@ -105,7 +107,7 @@ test('a database with a torn page is found before anything is read from it', asy
   expect(readFileSync(file).equals(content)).toBe(true)
 })
 
-test('a full disk is the error of what could not be written', async () => {
+test('a full disk is the error of the failed write', async () => {
   const db = openDatabase(join(dir, 'a.db'))
   const pages = (await sql<{ page_count: number }>`PRAGMA page_count`.execute(db)).rows[0]?.page_count ?? 0
   await sql`PRAGMA max_page_count = ${sql.lit(pages)}`.execute(db)
@@ -129,12 +131,12 @@ test('an upgrade is made as a whole or not at all', () => {
   expect(tables.map((row) => row.name)).toEqual(['a'])
   migrate(database, broken.slice(0, 2))
   expect(() => migrate(database, broken.slice(0, 1))).toThrow(
-    `${join(dir, 'a.db')} has version 2, this program knows 1: start the newer Postern again, or put back the copy`,
+    `${join(dir, 'a.db')} has version 2, this program knows 1: start the newer Postern again, or restore the copy`,
   )
   database.close()
 })
 
-test('a change is recorded together with its rows, and told only when both are there', async () => {
+test('a change is recorded together with its rows, and announced only when both are stored', async () => {
   const db = openDatabase(join(dir, 'a.db'))
   const hints: Hint[] = []
   const bus = createLiveBus(() => undefined)

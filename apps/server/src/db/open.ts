@@ -14,7 +14,7 @@ export class DatabaseError extends Error {
 
 /**
  * Opens the database and brings it up to date. A commit is on the disk when it returns.
- * @param mayBegin whether an empty one is the beginning of an installation, and not the loss of one
+ * @param mayBegin whether an empty database means a new installation, and not a lost one
  * @throws DatabaseError, DatabaseTooNewError, BrokenReferencesError
  */
 export function openDatabase(file: string, mayBegin = true, options?: MigrateOptions): Kysely<Database> {
@@ -28,9 +28,9 @@ export function openDatabase(file: string, mayBegin = true, options?: MigrateOpt
 }
 
 /**
- * Opens the file of figures that may be lost in a crash. A damaged one is replaced by an empty one, and so is one of a
- * newer Postern, which is kept beside it.
- * @param onSetAside is given the file that a newer Postern would go on with
+ * Opens the file of figures, which may be lost in a crash. A damaged one is replaced by an empty one; one of a newer
+ * Postern too, which is kept beside it.
+ * @param onSetAside called with the file for the newer Postern
  */
 export function openLiveDatabase(
   file: string,
@@ -49,16 +49,16 @@ export function openLiveDatabase(
 
 const BESIDE = ['-wal', '-shm']
 
-/** It was closed, so that all is in the one file. */
+/** It was closed, so that one file holds everything. */
 function setAside(file: string, version: number): string {
   const kept = `${file}.version-${version}`
   renameSync(file, kept)
   return kept
 }
 
-/** While a file is opened, the server before this one may still be closing it. */
+/** While we open the file, the previous server may still be closing it. */
 const OPEN_WITHIN = 5000
-/** Every wait for another program keeps the one thread from answering. */
+/** Short, because every wait for another program blocks the only thread. */
 const WAIT_AT_MOST = 500
 
 function open<T>(
@@ -68,7 +68,7 @@ function open<T>(
 ): Kysely<T> {
   const database = openFile(file)
   try {
-    database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}`)
+    database.exec(`PRAGMA journal_mode = WAL; PRAGMA secure_delete = ON; PRAGMA synchronous = ${synchronous}`)
     if (database.prepare('PRAGMA quick_check(1)').get()?.quick_check !== 'ok') throw damageOf(file)
     prepare(database)
     database.exec(`PRAGMA busy_timeout = ${WAIT_AT_MOST}`)
@@ -103,18 +103,19 @@ function isDamage(error: unknown): boolean {
   return code === SQLITE.corrupt || code === SQLITE.notADatabase
 }
 
-/** Preparing a statement takes longer than running most of them, and few different ones are in use. */
+/** Cached, because preparing a statement takes longer than running most of them, and few different ones are in use. */
 const KEPT_STATEMENTS = 200
-/** A statement with very many values is not likely to come again. */
+/** A statement with very many values is unlikely to come again. */
 const KEPT_LENGTH = 4000
 
-/** Node's driver in the shape of the one that Kysely knows. */
+/** Node's driver with the interface that Kysely expects. */
 function forKysely(database: DatabaseSync): SqliteDatabase {
   const kept = new Map<string, SqliteStatement>()
   return {
     close: () => database.close(),
     prepare(sql) {
-      // Kysely's answer to an error. SQLite has done it by itself when the disk is full, and a second one would throw.
+      // Kysely's reaction to an error. When the disk is full, SQLite has already rolled back by itself, and a second
+      // rollback would throw.
       if (sql === 'rollback' && !database.isTransaction) return NOTHING
       const statement = kept.get(sql) ?? toStatement(database.prepare(sql))
       kept.delete(sql)
@@ -134,7 +135,7 @@ const NOTHING: SqliteStatement = {
 }
 
 function toStatement(statement: StatementSync): SqliteStatement {
-  // Kysely passes on what the typed tables admit: texts and numbers.
+  // Kysely passes only what the typed tables allow: texts and numbers.
   const bind = (parameters: readonly unknown[]) => parameters as readonly SQLInputValue[]
   return {
     reader: statement.columns().length > 0,

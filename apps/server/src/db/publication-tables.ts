@@ -1,4 +1,4 @@
-import type { PortProto } from '@postern/contract/service-fields'
+import type { PortProto } from '@postern/contract/services/service-fields'
 import type { Generated } from 'kysely'
 import type { Fixed, Flag } from './columns.ts'
 
@@ -7,28 +7,28 @@ export interface PublicationsTable {
   node_id: Fixed<number>
   source: Fixed<string>
   key: Fixed<string>
-  /** Null when the source does not name it at present: a memory of what a person disabled. */
+  /** Null while the source does not publish it: the row then only remembers that a person disabled it. */
   service_id: number | null
   /** As the source wants it. */
   enabled: Flag
   /** Whether a person disabled it. */
   held: Flag
-  /** By which its source was last published; null where it is not known. */
+  /** The token with which its source last published; null: unknown. */
   token_id: Generated<number | null>
 }
 
-/** Domains that were made for a source, and go with its last service there. */
+/** Domains that were created for a source, and go with its last service there. */
 export interface PublishedDomainsTable {
   domain_id: Fixed<number>
 }
 
-/** Where a person disabled what an agent publishes: as `addressOf` in `core/publishing/held.ts` says it. */
+/** Addresses where a person disabled an agent's service, in the form of `addressOf` in `core/publishing/held.ts`. */
 export interface HeldAddressesTable {
   node_id: Fixed<number>
   address: string
 }
 
-/** Which node had a public port last. Written by triggers. */
+/** The node that last had a public port. Written by triggers. */
 export interface FreedPortsTable {
   proto: Fixed<PortProto>
   port: Fixed<number>
@@ -37,7 +37,7 @@ export interface FreedPortsTable {
   at: Fixed<number>
 }
 
-/** Which node had services at a domain last. Written by triggers. */
+/** The node that last had services at a domain. Written by triggers. */
 export interface FreedDomainsTable {
   domain: Fixed<string>
   node_id: Fixed<number>

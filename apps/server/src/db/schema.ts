@@ -1,8 +1,15 @@
-import type { Role } from '@postern/contract/auth'
 import type { CertificateKind, OrderStep } from '@postern/contract/certificates'
 import type { SignInOutcome } from '@postern/contract/domains'
-import type { ServiceType } from '@postern/contract/services'
+import type { ServiceType } from '@postern/contract/services/services'
+import type { Role } from '@postern/contract/sign-in/auth'
 import type { ColumnType, Generated, InsertType, Selectable, SelectType, Updateable } from 'kysely'
+import type {
+  AlertChannelsTable,
+  AlertDeliveriesTable,
+  AlertRulesTable,
+  AlertsTable,
+  MutesTable,
+} from './alert-tables.ts'
 import type { Fixed, Flag, HttpColumns, Json, Sealed, TcpColumns, Time } from './columns.ts'
 import type {
   FreedDomainsTable,
@@ -12,13 +19,16 @@ import type {
   PublishedDomainsTable,
 } from './publication-tables.ts'
 
-interface UsersTable {
+interface Dated {
+  created_at: Fixed<Time>
+  updated_at: Time
+}
+
+interface UsersTable extends Dated {
   id: Generated<number>
   username: string
   password_hash: string
   role: Role
-  created_at: Fixed<Time>
-  updated_at: Time
 }
 
 interface SessionsTable {
@@ -28,12 +38,21 @@ interface SessionsTable {
   /** SHA-256 of the key that it is bound to, in hex; null for a client that has none. */
   key_hash: Fixed<string | null>
   user_id: Fixed<number>
+  /** The name at which it began; '' for an address and for this machine itself. */
+  host: Fixed<string>
   /** ms since the epoch. */
   expires_at: number
   created_at: Fixed<Time>
 }
 
-/** From where each account has signed in: `core/accounts/sources.ts` says how a source is named. */
+/** A name at which services, or the console, have been. */
+interface UsedNamesTable {
+  id: Generated<number>
+  domain: Fixed<string>
+  is_console: Fixed<0 | 1>
+}
+
+/** The sources from which each account has signed in, named as in `core/accounts/sources.ts`. */
 interface SignInNetworksTable {
   user_id: Fixed<number>
   network: Fixed<string>
@@ -41,16 +60,16 @@ interface SignInNetworksTable {
   last_at: number
 }
 
-/** What the installation made for itself at its first start; secret values are sealed. */
+/** Values that the installation generated at its first start; secret ones are sealed. */
 interface SettingsTable {
   key: string
   value: string
 }
 
-interface NodesTable {
+interface NodesTable extends Dated {
   id: Generated<number>
   name: string
-  /** Lower case in Unicode, for searching and sorting; SQLite folds ASCII only. */
+  /** Lower case in Unicode, for searching and sorting, because SQLite folds only ASCII. */
   name_folded: string
   /** IPv4; `localhost` for the local node. */
   address: string
@@ -62,9 +81,9 @@ interface NodesTable {
   allow_internet: Flag
   advanced: Flag
   agent_may_publish: Generated<Flag>
-  /** string[], each a name or `*.` and what it is below. */
+  /** string[], each a name or `*.` and a parent domain. */
   agent_domains: Generated<Json>
-  /** What its agent may publish at most: services, their domains, public ports, and entries of IP lists. */
+  /** How much its agent may publish: services, their domains, public ports, and entries of IP lists. */
   agent_max_services: Generated<number>
   agent_max_domains: Generated<number>
   agent_max_ports: Generated<number>
@@ -74,16 +93,14 @@ interface NodesTable {
   public_key: string | null
   /** Only for a node that uses the downloaded file. */
   private_key: Sealed | null
-  /** By which the agent registered the key; null for a key that the server made, and where it is not known. */
+  /** The token with which the agent registered the key; null for a key that the server made, or unknown. */
   key_token_id: Generated<number | null>
   /** Null for the local node only. */
   preshared_key: Sealed | null
-  created_at: Fixed<Time>
-  updated_at: Time
   revision: number
 }
 
-interface NodeTokensTable {
+interface NodeTokensTable extends Dated {
   id: Generated<number>
   node_id: Fixed<number>
   name: string
@@ -91,23 +108,21 @@ interface NodeTokensTable {
   token_hash: Fixed<string>
   expire_at: Time | null
   revoked: Flag
-  created_at: Fixed<Time>
-  updated_at: Time
+  /** The token that ends when this one is used for the first time. */
+  replaces_id: Generated<number | null>
 }
 
-interface DomainsTable {
+interface DomainsTable extends Dated {
   id: Generated<number>
   domain: string
   ssl: CertificateKind | null
   skip_validation: Flag
   authentication: Generated<Flag>
-  created_at: Fixed<Time>
-  updated_at: Time
   revision: number
 }
 
 /** Id 0 is the installation's own certificate, without a domain. */
-interface CertificatesTable {
+interface CertificatesTable extends Dated {
   id: Generated<number>
   domain_id: Fixed<number | null>
   status: 'valid' | 'pending' | 'failed'
@@ -119,13 +134,11 @@ interface CertificatesTable {
   not_before: Time | null
   not_after: Time | null
   error: string | null
-  created_at: Fixed<Time>
-  updated_at: Time
   revision: number
 }
 
-/** One for each domain that wants a certificate of a public authority, as long as it does. */
-interface OrdersTable {
+/** One for each domain that wants a certificate of a public authority, while it does. */
+interface OrdersTable extends Dated {
   id: Generated<number>
   domain_id: Fixed<number>
   /** Null between two orders: until `due_at`. */
@@ -141,31 +154,27 @@ interface OrdersTable {
   failures: number
   /** CertificateProblem of the last order, when it failed. */
   problem: Json | null
-  /** ms since the epoch: when the authority is asked next when it wants the certificate in use to be renewed. */
+  /** ms since the epoch: when to ask the authority next for the renewal time of the certificate in use. */
   info_at: number | null
-  created_at: Fixed<Time>
-  updated_at: Time
 }
 
-/** What an authority will look for at a domain, as long as it may. */
-interface ChallengesTable {
+/** The answer that an authority will look for at a domain. */
+interface ChallengesTable extends Dated {
   id: Generated<number>
   domain_id: Fixed<number>
   token: Fixed<string>
   /** The thumbprint of our account's key at the authority. */
   thumbprint: Fixed<string>
-  created_at: Fixed<Time>
-  updated_at: Time
   revision: number
 }
 
-/** Services of every type: one id sequence, so that one id means one thing everywhere. */
-interface ServicesTable extends HttpColumns, TcpColumns {
+/** Services of every type share one id sequence, so that an id is unique everywhere. */
+interface ServicesTable extends HttpColumns, TcpColumns, Dated {
   id: Generated<number>
   type: Fixed<ServiceType>
-  node_id: Fixed<number>
+  node_id: number
   name: string
-  /** As that of a node. */
+  /** As for a node. */
   name_folded: string
   domain_id: number | null
   backend_host: string | null
@@ -176,14 +185,12 @@ interface ServicesTable extends HttpColumns, TcpColumns {
   blocked_ips: Json
   enabled: Flag
   system: Fixed<Flag>
-  created_at: Fixed<Time>
-  updated_at: Time
   revision: number
 }
 
-/** Who may come in to services of a domain that require sign-in. It changes with its domain. */
+/** The visitors who may use services of a domain that require sign-in. It changes with its domain. */
 interface DomainMembersTable {
-  /** Never given twice. */
+  /** Never used again. */
   id: Generated<number>
   domain_id: Fixed<number>
   /** In lower case. */
@@ -203,11 +210,11 @@ interface SignInsTable {
 interface SignedOutTable {
   domain_id: Fixed<number>
   email: Fixed<string>
-  /** In s, as sessions say it. */
+  /** In s, as in sessions. */
   auth_time: Fixed<number>
 }
 
-/** One row: the newest revision. Writers wait here for each other, so that revisions are in the order of commits. */
+/** One row: the newest revision. Writers wait for each other here, so that revisions are in the order of commits. */
 interface RevisionsTable {
   latest: number
 }
@@ -217,9 +224,9 @@ interface ChangesTable {
   at: Fixed<Time>
   actor: Fixed<string>
   what: Fixed<string>
-  /** What the changed thing was called then; null where `what` says it all. */
+  /** The name that the changed thing had then; null where `what` says it all. */
   name: Fixed<string | null>
-  /** On whose page it is to be seen; it may be deleted since. */
+  /** The node on whose page it is shown; it may have been deleted since. */
   node_id: Fixed<number | null>
   domain_id: Fixed<number | null>
 }
@@ -241,7 +248,7 @@ export interface StatedTables {
   services: ServicesTable
 }
 
-/** Only `updateStated` updates such rows, so that none can change unseen. */
+/** Only `updateStated` updates such rows, so that none can change without a revision. */
 type Stated<T> = { [K in keyof T]: ColumnType<SelectType<T[K]>, InsertType<T[K]>, never> }
 export type StatedUpdate<T extends keyof StatedTables> = Omit<Updateable<StatedTables[T]>, 'id' | 'revision'>
 
@@ -262,12 +269,18 @@ export interface Database {
   held_addresses: HeldAddressesTable
   freed_ports: FreedPortsTable
   freed_domains: FreedDomainsTable
+  used_names: UsedNamesTable
   domain_members: DomainMembersTable
   sign_ins: SignInsTable
   signed_out: SignedOutTable
   revisions: RevisionsTable
   changes: ChangesTable
   edges: EdgesTable
+  alert_rules: AlertRulesTable
+  alert_channels: AlertChannelsTable
+  alerts: AlertsTable
+  alert_deliveries: AlertDeliveriesTable
+  mutes: MutesTable
 }
 
 export type NodeRow = Selectable<NodesTable>

@@ -1,7 +1,10 @@
 import type { Kysely } from 'kysely'
 import type { Database } from './schema.ts'
 
-/** What the installation keeps for itself. @returns undefined unless every one of these is there */
+/**
+ * Values that the installation stores for itself.
+ * @returns undefined unless all of them exist
+ */
 export async function findSettings<const K extends string>(
   db: Kysely<Database>,
   ...keys: K[]

@@ -11,6 +11,6 @@ export const SQLITE = {
 /** @returns the primary result code of an error that SQLite gave, or undefined */
 export function sqliteCodeOf(error: unknown): number | undefined {
   if (!(error instanceof Error && 'errcode' in error && typeof error.errcode === 'number')) return undefined
-  // The upper bits say more precisely what failed.
+  // The upper bits give the exact failure.
   return error.errcode & 0xff
 }

@@ -1,15 +1,16 @@
-import { SESSION_KEY_HEADER } from '@postern/contract/auth'
-import type { AuthKind, Endpoint } from '@postern/contract/endpoint'
+import type { AuthKind, Endpoint } from '@postern/contract/endpoints/endpoint'
+import { SESSION_KEY_HEADER } from '@postern/contract/sign-in/auth'
 import { TOKEN_PREFIXES } from '@postern/contract/tokens'
 import type { FastifyRequest } from 'fastify'
 import type { Context } from '../context.ts'
 import { findSession, findSessionByTicket, type Session } from '../core/accounts/sessions.ts'
 import { findEdgeByToken } from '../core/edges/tokens.ts'
 import { ForbiddenError, UnauthenticatedError } from '../core/errors.ts'
+import { endReplaced } from '../core/nodes/rotation.ts'
 import { findNodeByToken, isNodeToken } from '../core/nodes/token-check.ts'
 
 export type SessionCaller = { kind: 'session' } & Session
-/** An agent: it reaches this node's own things and nothing else. */
+/** An agent, which has access only to its own node. */
 export type NodeCaller = { kind: 'node'; tokenId: number; nodeId: number }
 type EdgeCaller = { kind: 'edge'; edgeId: number }
 type NoCaller = { kind: 'none' }
@@ -26,7 +27,7 @@ interface CallerByAuth {
 }
 export type CallerOf<A extends AuthKind> = CallerByAuth[A]
 
-/** The caller as the record of changes names it. */
+/** The caller's name in the record of changes. */
 export function actorOf(caller: Caller): string {
   switch (caller.kind) {
     case 'session':
@@ -41,8 +42,8 @@ export function actorOf(caller: Caller): string {
 }
 
 /**
- * The caller, who may call this endpoint.
- * @throws UnauthenticatedError for no or an unknown credential, ForbiddenError for one of another kind or role.
+ * The caller, if allowed to call this endpoint.
+ * @throws UnauthenticatedError without a known credential, ForbiddenError for one of another kind or role
  */
 export async function authenticate(
   context: Context,
@@ -54,7 +55,10 @@ export async function authenticate(
   return caller
 }
 
-/** The person stays signed in: other endpoints are allowed. A role that the contract does not know may do nothing. */
+/**
+ * The person stays signed in, because other endpoints are allowed. A role that the contract does not know may do
+ * nothing.
+ */
 function refuseRole({ role }: SessionCaller, { roles }: Endpoint): void {
   if (roles === 'any' || roles?.includes(role)) return
   throw new ForbiddenError('Your role does not allow this. Ask an administrator.', 'role')
@@ -107,15 +111,17 @@ async function getNodeCaller(context: Context, request: FastifyRequest): Promise
   if (token === undefined) throw new UnauthenticatedError('Send an access token of a node')
   const found = await findNodeByToken(context, token)
   if (found) {
-    context.tokenUses.note(found.tokenId, request.ip ?? null)
-    return { kind: 'node', ...found }
+    const { isReplacement, ...token } = found
+    if (isReplacement) await endReplaced(context, token)
+    context.tokenUses.recordUse(token.tokenId, request.ip ?? null)
+    return { kind: 'node', ...token }
   }
   if (await findSessionOf(context, request, token))
     throw new ForbiddenError('Only a node can do this', 'kind')
   throw new UnauthenticatedError('Unknown access token')
 }
 
-/** It comes by the server's socket itself. What came through HAProxy came from outside, whoever has the token. */
+/** The edge uses the server's socket directly. Requests through HAProxy come from outside, whatever their token. */
 async function getEdgeCaller(context: Context, request: FastifyRequest): Promise<EdgeCaller> {
   const token = request.headers['x-forwarded-for'] === undefined ? bearerOf(request) : undefined
   const edge = token === undefined ? undefined : await findEdgeByToken(context, token)
@@ -137,12 +143,12 @@ function bearerOf(request: FastifyRequest): string | undefined {
   return /^Bearer ([\x21-\x7e]{1,512})$/i.exec(request.headers.authorization ?? '')?.[1]
 }
 
-/** A service on a sub-domain may set a `token` of its own for this name too, and browsers send both. */
+/** A service on a subdomain may also set a `token` for this name, and browsers then send both. */
 const SESSION_COOKIE = new RegExp(`(?:^|;\\s*)token=(${TOKEN_PREFIXES.session}[^;\\s]{1,512})`)
 
 /**
- * Published sub-domains are same-site, so a cookie proves nothing about a request that changes something, nor
- * about one that another site's page makes.
+ * Published subdomains are same-site, so a cookie alone authorises neither a request that changes something nor one
+ * from another site's page.
  */
 function cookieOf(request: FastifyRequest): string | undefined {
   if (request.method !== 'GET' && request.method !== 'HEAD') return undefined

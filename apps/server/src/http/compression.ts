@@ -1,10 +1,10 @@
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { negotiate } from '@fastify/accept-negotiator'
-import type { Endpoint } from '@postern/contract/endpoint'
+import type { Endpoint } from '@postern/contract/endpoints/endpoint'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** What fits into one packet gains nothing. */
+/** An answer that fits into one packet gains nothing. */
 const WORTHWHILE_BYTES = 1200
 
 const compressBrotli = promisify(brotliCompress)
@@ -14,14 +14,16 @@ const compressGzip = promisify(gzip)
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }
 
 /**
- * The length of a compressed answer tells whether text that a stranger chose stands in it twice, and so guesses a
- * secret beside it. Only what the console reads is compressed: it holds no secret, and no other site can ask for it.
+ * The length of a compressed answer shows whether a stranger's text occurs in it twice, so that a secret beside it
+ * could be guessed. Only answers for the console are compressed: they hold no secret, and no other site can request
+ * them.
  */
 export function isCompressible(endpoint: Endpoint): boolean {
-  return endpoint.method === 'GET' && endpoint.auth === 'session' && endpoint.answer !== undefined
+  const { method, auth, answer, isMixed = false } = endpoint
+  return method === 'GET' && auth === 'session' && answer !== undefined && !isMixed
 }
 
-/** An `onSend` hook: the answer in a form that the client takes, brotli first. */
+/** An `onSend` hook that compresses the answer with a method that the client accepts, preferably brotli. */
 export async function compressAnswer(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -26,7 +26,7 @@ const built = shared(() => startTestServer({ rootDir: root }))
 const browse = (url: string, method: 'GET' | 'POST' = 'GET') =>
   built.call({ method, url, headers: { accept: 'text/html,*/*;q=0.8' } })
 
-test('every page of the console is index.html, asked for again each time', async () => {
+test('every page of the console is index.html, which is revalidated each time', async () => {
   for (const url of ['/', '/nodes', '/nodes/7', '/domains/a.example/logs', '/no/such/page']) {
     const page = await browse(url)
     expect(page.statusCode).toBe(200)
@@ -35,7 +35,7 @@ test('every page of the console is index.html, asked for again each time', async
   }
 })
 
-test('a hashed file is kept for ever; a missing one is no page', async () => {
+test('a hashed file is cached forever; a missing one is no page', async () => {
   const asset = await browse('/assets/app-1a2b.js')
   expect(asset.body).toBe('start()')
   expect(asset.headers['cache-control']).toContain('immutable')
@@ -47,7 +47,7 @@ test.each([
   ['gzip', 'gzip', gzipSync('start()')],
   ['identity', undefined, Buffer.from('start()')],
 ])(
-  'with accept-encoding "%s" the same file comes as %s and is kept as long',
+  'with accept-encoding "%s" the same file comes as %s and is cached as long',
   async (accepted, encoding, bytes) => {
     const asset = await built.call({
       method: 'GET',
@@ -62,18 +62,18 @@ test.each([
   },
 )
 
-test('a file whose name has no hash is asked for again each time', async () => {
+test('a file whose name has no hash is revalidated each time', async () => {
   const file = await browse('/assets/theme.js')
   expect(file.body).toBe('paint()')
   expect(file.headers['cache-control']).toBe('no-cache')
 })
 
-test('no file of the build is served where a service could have its path', async () => {
+test('no file of the build is served at a path that a service could have', async () => {
   for (const url of ['/late.js', '/assets/../late.js', '/assets/%2e%2e/late.js', '/assets/..%2flate.js'])
     expect((await browse(url)).body, url).not.toContain('late()')
 })
 
-test('the API is at its one spelling', async () => {
+test('the API answers only at its exact paths', async () => {
   for (const url of ['/API/health', '/Api/health', '//api/health', '/api//health', '/x%2f..%2fapi/health'])
     expect((await browse(url)).body, url).not.toContain('"ok"')
 })

@@ -6,21 +6,21 @@ import { NotFoundError } from '../core/errors.ts'
 /** Paths that are never pages of the console. */
 const NOT_PAGES = ['/api', '/assets', '/install', '/docs', '/.well-known']
 
-/** As the build names what it packs: another content has another name. */
+/** As the build names bundled files: by their content. */
 const HASHED = /\/assets\/[^/]+-[\w-]+\.\w+(\.br|\.gz)?$/
 
-/** Serves the built console; every path that is not something else is one of its pages. */
+/** Serves the built console; every path without another route is one of its pages. */
 export async function serveConsole(app: FastifyInstance): Promise<void> {
   const root = `${app.context.config.rootDir}/apps/console/dist`
   const isBuilt = existsSync(`${root}/index.html`)
   if (isBuilt) {
-    // Nothing beside the assets and the one page: another file would need a path that no service can take.
+    // Only the assets and the one page: another file would need a reserved path.
     await app.register(fastifyStatic, {
       root: `${root}/assets`,
       prefix: '/assets/',
       index: false,
       cacheControl: false,
-      // The build leaves `x.br` and `x.gz` beside each file.
+      // The build puts `x.br` and `x.gz` beside each file.
       preCompressed: true,
       setHeaders: (reply, path) =>
         reply.header('cache-control', HASHED.test(path) ? 'public, max-age=31536000, immutable' : 'no-cache'),

@@ -1,4 +1,4 @@
-/** Styles may be inline because the console's dialogs and toasts place themselves. */
+/** Styles may be inline because the console's dialogs and toasts position themselves. */
 const OWN_ORIGIN = [
   "default-src 'self'",
   "style-src 'self' 'unsafe-inline'",
@@ -9,14 +9,14 @@ const OWN_ORIGIN = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** Any host, since only the first policy can say `'self'`, and only names, not IPv6 addresses, can have a path. */
+/** Any host: `'self'` cannot be combined with a path, and an IPv6 address cannot have one. */
 const scriptsBelow = (path: string) => `${OWN_ORIGIN}, script-src *:*${path}`
 
 /**
- * Two policies; a browser holds to both. A script must come from the console's own origin and from below `/assets/`:
+ * Two policies, which both apply. A script must come from the console's own origin and from below `/assets/`:
  * services beside the console have paths at that origin, but never this one.
  */
 export const CONTENT_POLICY = scriptsBelow('/assets/')
 
-/** The documentation's, whose path no service has either. */
+/** The documentation's, whose path no service can have either. */
 export const DOCS_POLICY = scriptsBelow('/docs/')

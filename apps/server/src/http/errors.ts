@@ -17,10 +17,10 @@ interface Answer {
   body: ErrorBody
 }
 
-/** Every error leaves the server here; what is not meant for the caller becomes a request id. */
+/** Turns every error into an answer; details that are not for the caller become a request id. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const { status, body } = describe(error)
-  // A 503 is deliberate, and repeating it must not fill the log with traces.
+  // A 503 is deliberate, and many of them must not fill the log with traces.
   if (status === 500) request.log.error({ err: error }, 'request failed')
   if (status === 507) request.log.error('the disk is full')
   if (error instanceof TooManyError) reply.header('retry-after', String(error.retryAfter))
@@ -29,8 +29,8 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
 }
 
 /**
- * An address that cannot be decoded. Fastify's own message would repeat it, with the token in it. None of our hooks
- * runs, so a socket that asked for an upgrade would stay open for ever: nothing reads from it.
+ * An address that cannot be decoded. Fastify's own message would repeat it, including the token. None of our hooks
+ * runs, so a socket that asked for an upgrade would stay open forever, because nothing reads from it.
  */
 export function answerBadAddress(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   reply.headers({ 'content-security-policy': "default-src 'none'", 'x-content-type-options': 'nosniff' })
@@ -71,7 +71,7 @@ const STATUS = [
   [UnavailableError, 503],
 ] as const
 
-/** Fastify's own refusals of a request that cannot be read, in our words. */
+/** Our messages for Fastify's own refusals of malformed requests. */
 function describeUnreadable(error: unknown): Answer {
   const status = isFastifyError(error) ? (error.statusCode ?? 500) : 500
   if (status === 413) return { status, body: { message: 'The request is too large', code: 'too_large' } }

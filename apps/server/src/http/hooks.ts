@@ -1,4 +1,4 @@
-import { endpoints } from '@postern/contract/endpoints'
+import { endpoints } from '@postern/contract/endpoints/endpoints'
 import { isReservedPath } from '@postern/contract/reserved-paths'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ForbiddenError, NotFoundError } from '../core/errors.ts'
@@ -8,11 +8,11 @@ const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
 const SOCKETS: ReadonlySet<string> = new Set([endpoints.agentSocket.path, endpoints.edgeSocket.path])
 
 export interface AppOptions {
-  /** True only behind HAProxy, which comes in through the unix socket: exactly one hop is believed. */
+  /** True only behind HAProxy, which uses the unix socket: exactly one hop is trusted. */
   trustForwarded: boolean
 }
 
-/** What every request goes through, whatever it asks for. */
+/** Hooks for every request. */
 export function addHooks(app: FastifyInstance, { trustForwarded }: AppOptions): void {
   app.addHook('onRoute', ({ url }) => refuseUnreserved(url))
   app.addHook('onRequest', async (request, reply) => {
@@ -20,13 +20,13 @@ export function addHooks(app: FastifyInstance, { trustForwarded }: AppOptions): 
     if (request.url.startsWith('/api/')) reply.header('cache-control', 'no-store')
     if (!trustForwarded) refuseForeignName(request)
     if (!READS.has(request.method)) refuseForeignOrigin(request)
-    // The library would first upgrade it, for anybody, and take a frame of full size before it hangs up.
+    // The library would upgrade it for anybody, and accept a full-size frame before it closes the connection.
     if (request.ws && !SOCKETS.has(request.routeOptions.url ?? '')) throw new NotFoundError('Page')
     if (trustForwarded && request.protocol === 'https')
       reply.header('strict-transport-security', 'max-age=15552000')
   })
   app.addHook('onResponse', async (request, reply) => {
-    // The pattern of the route, never the address itself: streams carry a token in it.
+    // The pattern of the route, never the address itself, which for streams contains a token.
     request.log.info(
       {
         method: request.method,
@@ -39,13 +39,13 @@ export function addHooks(app: FastifyInstance, { trustForwarded }: AppOptions): 
   })
 }
 
-/** A service could take the path, and would be given what is meant for the server. */
+/** A service could have the path, and would get requests meant for the server. */
 function refuseUnreserved(url: string): void {
   if (!isReservedPath(url))
     throw new Error(`${url} is not reserved: add it to packages/contract/src/reserved-paths.ts`)
 }
 
-/** A page of somewhere else may not change anything here, whatever credentials its browser adds. */
+/** Another site's page may not change anything here, whatever credentials the browser adds. */
 function refuseForeignOrigin(request: FastifyRequest): void {
   const { origin } = request.headers
   if (origin === undefined) return
@@ -53,11 +53,11 @@ function refuseForeignOrigin(request: FastifyRequest): void {
     throw new ForbiddenError('This request comes from another site', 'origin')
 }
 
-/** Any port: it may have been forwarded from another. */
+/** Any port, because it may have been forwarded from another. */
 const LOOPBACK_NAME = /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/i
 
 /**
- * A page of any site can let its own name point to 127.0.0.1, and would then read this console as its own origin.
+ * Any site can make its own name point to 127.0.0.1, and its pages would then read this console as their own origin.
  * @throws ForbiddenError
  */
 function refuseForeignName(request: FastifyRequest): void {

@@ -72,7 +72,7 @@ test.each(['/docs', '/docs/images', '/assets', '/install', ''])(
   },
 )
 
-test('what cannot be read at all leaves no token in the log, and gets no words of ours but one sentence', async () => {
+test('a malformed request leaves no token in the log, and gets only one sentence', async () => {
   const bearer = `Authorization: Bearer ${token}`
   const answers = [
     await get(`/api/nodes/%zz?token=${token}`, bearer),
@@ -96,7 +96,7 @@ test('what cannot be read at all leaves no token in the log, and gets no words o
   expect(server.logged()).not.toContain(token)
 })
 
-test('a socket opens for a bearer only, not for what a browser adds by itself or an address can hold', async () => {
+test('a socket opens only for a bearer token, not for a cookie or a parameter', async () => {
   const { token: node } = (
     await server.signIn().then((client) => client.post('/api/nodes', { name: 'n' }))
   ).json()
@@ -125,19 +125,19 @@ const dialRaw = (target: string) => say([`GET ${target} HTTP/1.1`, ...UPGRADE, '
 const countConnections = () =>
   new Promise<number>((resolve) => server.app.server.getConnections((_, count) => resolve(count)))
 
-test('what is no socket does not become one, with whatever credential', async () => {
+test('a path that is no socket is not upgraded, whatever the credential', async () => {
   for (const target of ['/', '/docs', '/nothing', '/api/health', '/api/nodes', `/api/nodes?token=${token}`])
     expect(await dialRaw(target)).toMatch(/^HTTP\/1\.1 404 /)
 })
 
-test('an upgrade to an address that cannot be read is hung up on', async () => {
+test('an upgrade to a malformed address is disconnected', async () => {
   const before = await countConnections()
   for (const target of ['/%zz', '/%ff', '/docs/%ff'])
     expect(await dialRaw(target)).toMatch(/^HTTP\/1\.1 4\d\d /)
   await until('no connection more than before', async () => (await countConnections()) <= before)
 })
 
-test('a stranger is refused before the body has come', async () => {
+test('a stranger is refused before the body has arrived', async () => {
   const head = [
     'POST /api/nodes HTTP/1.1',
     'Host: localhost',
@@ -150,7 +150,7 @@ test('a stranger is refused before the body has come', async () => {
   socket.destroy()
 })
 
-test('a cookie is not believed when another site has the browser send it', async () => {
+test('a cookie does not count when another site makes the browser send it', async () => {
   const read = (site: string | undefined, url = '/api/auth/me') =>
     server.call({
       method: 'GET',
@@ -164,7 +164,7 @@ test('a cookie is not believed when another site has the browser send it', async
   }
 })
 
-test("a cookie of a sub-domain's service hides no session", async () => {
+test("a cookie from a subdomain's service does not hide a session", async () => {
   for (const cookie of [
     `token=theirs; token=${token}`,
     `token=${token};token=theirs`,

@@ -7,7 +7,7 @@ const server = shared(startTestServer)
 const proxied = shared(() => startTestServer({ trustForwarded: true }))
 beforeAll(() => server.listen())
 
-/** As a browser sends it whose name server said 127.0.0.1. */
+/** As from a browser whose name server answered 127.0.0.1. */
 function ask(host: string, path = '/api/health', method = 'GET'): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     const headers = {
@@ -39,7 +39,7 @@ test.each([
   'localhost.evil.example',
   '127.0.0.2',
   '0.0.0.0:3000',
-])('and not as “%s”, whatever is asked', async (host) => {
+])('and not as “%s”, whatever the request', async (host) => {
   for (const path of ['/api/health', '/', '/nodes', '/docs', '/assets/theme.js', '/api/nodes/stream']) {
     const { status, text } = await ask(host, path)
     expect(status, path).toBe(403)

@@ -1,4 +1,4 @@
-import type { Endpoint } from '@postern/contract/endpoint'
+import type { Endpoint } from '@postern/contract/endpoints/endpoint'
 import { toFieldErrors } from '@postern/contract/errors'
 import type { FastifyRequest } from 'fastify'
 import * as z from 'zod/mini'
@@ -6,7 +6,7 @@ import { NotFoundError, ValidationError } from '../core/errors.ts'
 
 const nothing = z.strictObject({})
 
-/** An id that cannot be one names nothing. */
+/** A malformed id does not exist. */
 export function parseParams(endpoint: Endpoint, request: FastifyRequest): unknown {
   if (!endpoint.params) return undefined
   const result = endpoint.params.safeParse(request.params)
@@ -14,7 +14,7 @@ export function parseParams(endpoint: Endpoint, request: FastifyRequest): unknow
   throw new NotFoundError(result.error.issues[0]?.path[0] === 'nodeId' ? 'Node' : endpoint.noun)
 }
 
-/** Unknown keys are refused where a person's client calls; probes and machines may append what they like. */
+/** Unknown keys are refused for people's clients; probes and machines may append anything. */
 export function parseQuery(endpoint: Endpoint, request: FastifyRequest): unknown {
   const schema = endpoint.query ?? (endpoint.roles === undefined ? undefined : nothing)
   return schema === undefined ? undefined : parseWith(schema, request.query)
@@ -32,7 +32,7 @@ function parseWith(schema: z.ZodMiniType, value: unknown): unknown {
 
 /**
  * The body without its `id`, which the path already names.
- * @throws ValidationError when it is no object, or its `id` is another than the path's.
+ * @throws ValidationError when it is no object, or its `id` differs from the path's
  */
 export function bodyOf(request: FastifyRequest): Record<string, unknown> {
   const body: unknown = request.body ?? {}

@@ -44,7 +44,7 @@ test('an empty JSON body is an empty form', async () => {
   expect(enable.statusCode).toBe(404)
 })
 
-test('what cannot be read is 400, without words of the parser', async () => {
+test("a malformed request gets 400, without the parser's message", async () => {
   const answer = await send('{"name": ')
   expect(answer.statusCode).toBe(400)
   expect(answer.json()).toMatchObject({ message: 'The request cannot be read', code: 'unreadable' })
@@ -69,7 +69,7 @@ test('unknown query keys, and a bad order or page, are 422', async () => {
   expect((await client.get('/api/nodes/1?colour=red')).statusCode).toBe(422)
 })
 
-test('an id that is none names nothing', async () => {
+test('a malformed id does not exist', async () => {
   for (const id of ['0', '-1', 'abc', '1e3', '99999999999999999999', '%00', '2%20or%201=1']) {
     const answer = await client.get(`/api/nodes/${id}`)
     expect(answer.statusCode).toBe(404)
@@ -83,7 +83,7 @@ test('an unknown path below /api is 404 in JSON, also for a browser', async () =
   expect(answer.json().message).toBe('Page not found')
 })
 
-test('an error of our own tells a request id and nothing else', async () => {
+test('an internal error shows only a request id', async () => {
   const broken = await startTestServer()
   const { token } = await broken.signIn()
   await broken.context.db.schema.dropTable('node_tokens').execute()

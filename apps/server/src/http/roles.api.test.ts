@@ -1,5 +1,5 @@
-import { type Endpoint, pathOf } from '@postern/contract/endpoint'
-import { endpoints } from '@postern/contract/endpoints'
+import { type Endpoint, pathOf } from '@postern/contract/endpoints/endpoint'
+import { endpoints } from '@postern/contract/endpoints/endpoints'
 import { startTestServer } from '@postern/testkit/server'
 import { shared } from '@postern/testkit/shared'
 import type { InjectOptions } from 'fastify'
@@ -8,7 +8,7 @@ import { beforeAll, expect, test } from 'vitest'
 const server = shared(startTestServer)
 const client = shared(() => server.signIn())
 beforeAll(async () => {
-  // A newer version's role, left in the database by it: this one knows nothing that it may do.
+  // A role that a newer version left in the database: this one allows it nothing.
   const { db } = server.context
   // The column's type has only the roles that this version knows.
   await db
@@ -31,7 +31,7 @@ test.each(all.filter(([, { roles }]) => roles !== undefined && roles !== 'any'))
   },
 )
 
-test('whoever is refused one thing is still signed in, and may sign out', async () => {
+test('a person who is refused something is still signed in, and may sign out', async () => {
   expect((await call(endpoints.me)).json().code).toBe('role')
   expect((await call(endpoints.logout)).statusCode).toBe(200)
   expect((await call(endpoints.me)).statusCode).toBe(401)

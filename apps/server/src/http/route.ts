@@ -1,4 +1,4 @@
-import type { Endpoint } from '@postern/contract/endpoint'
+import type { Endpoint } from '@postern/contract/endpoints/endpoint'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type * as z from 'zod/mini'
 import type { Context } from '../context.ts'
@@ -14,7 +14,7 @@ declare module 'fastify' {
   }
 }
 
-/** An edge names the hash of each certificate that it holds: some fifty bytes for each of many thousands. */
+/** An edge sends the hash of each certificate that it holds: some fifty bytes for each of many thousands. */
 const EDGE_BODY_BYTES = 4 * 1024 * 1024
 
 type Parsed<E, K extends string> = E extends { readonly [key in K]: z.ZodMiniType<infer O> } ? O : undefined
@@ -26,13 +26,13 @@ export interface Call<E extends Endpoint> {
   query: Parsed<E, 'query'>
   body: Parsed<E, 'body'>
   caller: CallerOf<E['auth']>
-  /** The name in the record of changes. */
+  /** The caller's name in the record of changes. */
   actor: string
   request: FastifyRequest
   reply: FastifyReply
 }
 
-/** A request with a form: it makes a record, or changes some fields of one. */
+/** A request with a form, which creates a record or changes some of its fields. */
 export type FormCall<E extends Endpoint> = Omit<Call<E>, 'body'> & { patch: Patch<Parsed<E, 'body'>> }
 
 /** Endpoints without an answer in the contract (streams, files) send through `reply` themselves. */
@@ -40,7 +40,7 @@ type Answer<E extends Endpoint> = E extends { readonly answer: z.ZodMiniType<inf
   ? O | (E extends { readonly answerToNode: z.ZodMiniType<infer N> } ? N : never)
   : unknown
 
-/** Declares an endpoint of the contract: who may call, what it takes, what it answers with. */
+/** Declares an endpoint of the contract: its callers, its input and its answer. */
 export function route<const E extends Endpoint>(
   app: FastifyInstance,
   endpoint: E,
@@ -49,7 +49,7 @@ export function route<const E extends Endpoint>(
   register(app, endpoint, (call) => handle({ ...call, body: parsed(parseBody(endpoint, call.request)) }))
 }
 
-/** The same for an endpoint whose body is a form, which the core reads: all errors then come at once. */
+/** The same for an endpoint whose body is a form, which the core parses, so that all errors come at once. */
 export function formRoute<const E extends Endpoint & { method: 'POST' | 'PATCH'; body: z.ZodMiniObject }>(
   app: FastifyInstance,
   endpoint: E,
@@ -76,7 +76,7 @@ function register<E extends Endpoint>(
     url: endpoint.path,
     ...(endpoint.auth === 'edge' && { bodyLimit: EDGE_BODY_BYTES }),
     ...(isCompressible(endpoint) && { onSend: compressAnswer }),
-    // Before the body: of a stranger not a byte of it is kept.
+    // Before the body, so that no byte of a stranger's is read.
     onRequest: async (request) => {
       callers.set(request, await authenticate(request.server.context, request, endpoint))
     },
@@ -107,7 +107,7 @@ export function parseCall<E extends Endpoint>(
   }
 }
 
-/** The endpoint's own schema, or its kind of authentication, has just made the value; its type is lost on the way. */
+/** The endpoint's own schema, or its authentication, has just made the value; only its type was lost. */
 function parsed<T>(value: unknown): T {
   return value as T
 }

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { Endpoint } from '@postern/contract/endpoint'
+import type { Endpoint } from '@postern/contract/endpoints/endpoint'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { WebSocket } from 'ws'
 import type * as z from 'zod/mini'
@@ -31,16 +31,16 @@ export function socketRoute<const E extends Endpoint>(
 }
 
 export const PING_MS = 15_000
-/** A client that leaves more than this unread is dropped; it comes back and asks for everything. */
+/** A client that leaves more than this unread is disconnected; it reconnects and asks for everything. */
 const MAX_UNREAD_BYTES = 1024 * 1024
 
 /** Pings and pongs of one round, many times over. */
 const QUIET_BYTES = 4096
 
 /**
- * Drops a client that should send nothing and sends a lot. What is held in memory is bounded by ws (pieces of a
- * message, pongs that nobody reads); this bounds the work.
- * @param stream what carries the socket
+ * Disconnects a client that should send nothing but sends a lot. The library limits memory (fragments of a message,
+ * unread pongs); this limits the work.
+ * @param stream the socket's transport
  */
 export function keepQuiet(socket: WebSocket, stream: Socket): void {
   let left = QUIET_BYTES
@@ -54,10 +54,10 @@ export function keepQuiet(socket: WebSocket, stream: Socket): void {
   socket.on('close', () => clearInterval(timer))
 }
 
-/** How long a client may take to say goodbye as well. */
+/** How long a client may take to close its side. */
 const FAREWELL_MS = 1000
 
-/** Ends a connection whose right to be there is over; a client that does not answer is cut off. */
+/** Ends a connection whose credential has ended; a client that does not answer is cut off. */
 export function endSocket(socket: WebSocket, why: string): void {
   socket.close(1008, why)
   const timer = setTimeout(() => socket.terminate(), FAREWELL_MS)
@@ -70,7 +70,7 @@ export function sendFrame(socket: WebSocket, message: unknown): void {
   else socket.send(JSON.stringify(message))
 }
 
-/** Parses every frame; the first one that is not what the contract says ends the connection (code 1008). */
+/** Parses every frame; the first one that does not match the contract ends the connection (code 1008). */
 export function onFrames<T>(
   socket: WebSocket,
   schema: z.ZodMiniType<T>,

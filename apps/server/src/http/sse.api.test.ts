@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import { endpoints } from '@postern/contract/endpoints'
+import { endpoints } from '@postern/contract/endpoints/endpoints'
 import { startTestServer, type TestServer } from '@postern/testkit/server'
 import { until } from '@postern/testkit/until'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -34,7 +34,7 @@ afterEach(async () => {
   await server.close()
 })
 
-test('a reader that takes nothing is seen to be busy, and is dropped before it fills the memory', async () => {
+test('a reader that takes nothing counts as busy, and is disconnected before it fills the memory', async () => {
   const [stream] = streams
   const megabyte = 'x'.repeat(1024 * 1024)
   let sent = 0

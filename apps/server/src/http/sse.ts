@@ -4,7 +4,7 @@ import { UnavailableError } from '../core/errors.ts'
 import type { SessionCaller } from './auth.ts'
 
 const HEARTBEAT_MS = 15_000
-/** A reader that leaves more than this unread is dropped. */
+/** A reader that leaves more than this unread is disconnected. */
 const MAX_UNREAD_BYTES = 8 * 1024 * 1024
 const MAX_STREAMS = 1000
 

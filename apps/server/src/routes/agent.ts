@@ -1,6 +1,6 @@
-import type { AgentHint } from '@postern/contract/agent'
-import { endpoints } from '@postern/contract/endpoints'
-import { watchPulse } from '@postern/host/pulse'
+import type { AgentHint } from '@postern/contract/agent/agent'
+import { endpoints } from '@postern/contract/endpoints/endpoints'
+import { watchPulse } from '@postern/host/processes/pulse'
 import type { FastifyInstance } from 'fastify'
 import { getAgentConfig } from '../core/nodes/agent-config.ts'
 import { registerNodeKey } from '../core/nodes/keys.ts'
@@ -34,11 +34,11 @@ export function agentRoutes(app: FastifyInstance): void {
       sendFrame(socket, CHANGED)
     })
     const stopWatching = watchToken(context, caller, (why) => {
-      // The agent asks then, and learns from the answer that its token is over.
+      // The agent then asks, and learns from the answer that its token has ended.
       sendFrame(socket, CHANGED)
       endSocket(socket, why)
     })
-    // What changed while the agent was away it learns by this first hint.
+    // This first hint covers what changed while the agent was disconnected.
     sendFrame(socket, CHANGED)
     socket.on('message', () => socket.close(1008, 'nothing is expected here'))
     socket.on('close', () => {

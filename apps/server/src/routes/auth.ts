@@ -1,6 +1,7 @@
-import { endpoints } from '@postern/contract/endpoints'
+import { endpoints } from '@postern/contract/endpoints/endpoints'
 import type { FastifyInstance } from 'fastify'
 import { signIn } from '../core/accounts/accounts.ts'
+import { nameOf } from '../core/accounts/session-hosts.ts'
 import { removeSession } from '../core/accounts/sessions.ts'
 import { TICKET_MS } from '../core/accounts/tickets.ts'
 import { keyOf } from '../http/auth.ts'
@@ -8,7 +9,8 @@ import { route } from '../http/route.ts'
 
 export function authRoutes(app: FastifyInstance): void {
   route(app, endpoints.login, async ({ context, body, request }) => {
-    const { token, expiresIn } = await signIn(context, body, request.ip ?? '', keyOf(request))
+    const from = { address: request.ip ?? '', host: nameOf(request.host) }
+    const { token, expiresIn } = await signIn(context, body, from, keyOf(request))
     return { token, expires_in: expiresIn }
   })
   route(app, endpoints.logout, async ({ context, caller }) => {

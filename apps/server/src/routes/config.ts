@@ -1,4 +1,4 @@
-import { endpoints } from '@postern/contract/endpoints'
+import { endpoints } from '@postern/contract/endpoints/endpoints'
 import { findCidr } from '@postern/net/cidr'
 import { isPrivate } from '@postern/net/special'
 import type { FastifyInstance } from 'fastify'
@@ -6,14 +6,15 @@ import { publicUrl } from '../config.ts'
 import { redirectUrlOf } from '../core/sign-in/flow.ts'
 import { route } from '../http/route.ts'
 
-/** What the server says of itself. */
+/** What the server tells about itself. */
 export function configRoutes(app: FastifyInstance): void {
   route(app, endpoints.health, async ({ context }) => {
     await context.db.selectFrom('settings').select('key').limit(1).execute()
     return { status: 'ok' as const }
   })
-  route(app, endpoints.config, ({ context: { config, authority, agentFiles, provider }, caller }) => {
+  route(app, endpoints.config, ({ context: { config, authority, agentFiles, providers }, caller }) => {
     const { settings, publicHost } = config
+    const provider = providers.current()
     const toNode = {
       VPN_HOST: publicHost,
       TCP_SERVICES_PORT_RANGE: `${settings.POSTERN_PORT_RANGE.from}-${settings.POSTERN_PORT_RANGE.to}`,

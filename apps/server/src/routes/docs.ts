@@ -5,15 +5,15 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { NotFoundError } from '../core/errors.ts'
 import { DOCS_POLICY } from '../http/content-policy.ts'
 
-/** What has an address of its own; what is compressed beside it is sent in its place. */
+/** Types of files with an address of their own; their compressed forms are sent in their place. */
 const SERVED = new Set(['.html', '.css', '.js', '.json', '.png', '.jpg', '.webp', '.svg'])
 
-/** As the build names what every page needs: another content has another name. */
+/** As the build names the parts of every page: by their content. */
 const HASHED = /^[a-z]+-[\w-]{10}\.(css|js|json|svg)$/
 
 const NOT_FOUND = '404.html'
 
-/** The documentation, as `docs/write.ts` has rendered it. Only files that were there at the start have an address. */
+/** The documentation, as rendered by `docs/write.ts`. Only files that existed at the start have an address. */
 export async function docsRoutes(app: FastifyInstance): Promise<void> {
   const root = `${app.context.config.rootDir}/apps/server/dist/docs`
   if (!existsSync(root)) return declare(app, () => Promise.reject(new NotFoundError('Page')))
@@ -40,7 +40,7 @@ function declare(
   )
 }
 
-/** The built files by their address below `/docs/`: that of a page has no ending. */
+/** The built files by their address below `/docs/`; a page's address has no extension. */
 function listDocs(dir: string): ReadonlyMap<string, string> {
   const names = readdirSync(dir, { recursive: true, encoding: 'utf8' })
   return new Map(

@@ -1,4 +1,4 @@
-import { endpoints } from '@postern/contract/endpoints'
+import { endpoints } from '@postern/contract/endpoints/endpoints'
 import { PROOF_PATH } from '@postern/contract/reserved-paths'
 import type { FastifyInstance } from 'fastify'
 import { describeImportableRoot } from '../certificates/importable.ts'
@@ -29,7 +29,7 @@ export function domainRoutes(app: FastifyInstance): void {
   proofRoute(app)
 }
 
-/** Answers the server's own question, which it sent to the address of a domain. */
+/** Answers the server's own request, which it sent to the address of a domain. */
 function proofRoute(app: FastifyInstance): void {
   app.get<{ Params: { nonce: string } }>(`${PROOF_PATH}/:nonce`, (request, reply) => {
     const secret = app.context.proofs.find(request.params.nonce)

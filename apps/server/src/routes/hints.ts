@@ -1,4 +1,4 @@
-import { endpoints } from '@postern/contract/endpoints'
+import { endpoints } from '@postern/contract/endpoints/endpoints'
 import type { HintNoun } from '@postern/contract/hints'
 import { createSingleFlight } from '@postern/host/tasks'
 import type { FastifyInstance } from 'fastify'
@@ -6,7 +6,7 @@ import type { Hint } from '../changes/live.ts'
 import { type Call, route } from '../http/route.ts'
 import { openStream } from '../http/sse.ts'
 
-/** At most this often a page gets hints; the first after a quiet time comes at once. */
+/** A page gets hints at most this often; the first after a quiet time comes at once. */
 const GAP_MS = 250
 
 export function hintRoutes(app: FastifyInstance): void {
@@ -37,14 +37,17 @@ function streamHints(call: Call<typeof endpoints.streamHints>): void {
   })
 }
 
-/** Figures come by the streams of nodes; what a service's row says depends on whether its node is there. */
+/** Figures come over the streams of nodes; a service's row depends on its node's status. */
 function nounsOf(hint: Hint): readonly HintNoun[] {
   if (hint.kind === 'edges') return ['edges']
+  if (hint.kind === 'alerts') return ['alerts']
   if (hint.kind === 'ordered') return ['domains']
   if (hint.kind === 'reported') return ['services']
   if (hint.kind === 'figures' && hint.isReport) return ['nodes']
   if (hint.kind === 'figures') return hint.turned?.length ? ['services'] : []
   if (hint.kind !== 'changed') return []
   const { touched } = hint
+  // The addresses of services name the public host, and domains the authority.
+  if (touched.settings) return ['settings', 'config', 'services', 'domains']
   return (['nodes', 'services', 'domains'] as const).filter((noun) => (touched[noun] ?? []).length > 0)
 }

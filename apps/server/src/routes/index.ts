@@ -1,33 +1,45 @@
 import type { FastifyInstance } from 'fastify'
 import { agentRoutes } from './agent.ts'
+import { alertRoutes } from './alerts.ts'
 import { authRoutes } from './auth.ts'
 import { configRoutes } from './config.ts'
 import { docsRoutes } from './docs.ts'
 import { domainRoutes } from './domains.ts'
 import { edgeRoutes } from './edge.ts'
+import { figureRoutes } from './figures.ts'
 import { hintRoutes } from './hints.ts'
 import { installRoutes } from './install.ts'
 import { logRoutes } from './logs.ts'
+import { manyRoutes } from './many.ts'
 import { nodeRoutes } from './nodes.ts'
 import { overviewRoutes } from './overview.ts'
+import { requestRoutes } from './requests.ts'
 import { serviceRoutes } from './services.ts'
+import { settingsRoutes } from './settings.ts'
 import { signInRoutes } from './sign-in.ts'
 import { tokenRoutes } from './tokens.ts'
+import { whyRoutes } from './why.ts'
 
 /** Every group of routes, each a function that declares them on the application. */
 export const ROUTES: readonly ((app: FastifyInstance) => void | Promise<void>)[] = [
   authRoutes,
   configRoutes,
+  settingsRoutes,
   overviewRoutes,
   nodeRoutes,
   tokenRoutes,
   domainRoutes,
   serviceRoutes,
+  figureRoutes,
+  manyRoutes,
   edgeRoutes,
   agentRoutes,
   hintRoutes,
   logRoutes,
+  requestRoutes,
+  alertRoutes,
   installRoutes,
   signInRoutes,
+  whyRoutes,
   docsRoutes,
 ]

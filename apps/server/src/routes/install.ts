@@ -4,7 +4,10 @@ import { getImportableRoot } from '../certificates/importable.ts'
 import { NotFoundError } from '../core/errors.ts'
 import { SINGLE_FILES } from '../core/nodes/agent-files.ts'
 
-/** What a host needs before it has a credential: the agent by its hash, with the root that it knows so too, and the root for people. */
+/**
+ * The files that a host needs before it has a credential: the agent and the root, both checked by their hashes, and
+ * the root for people.
+ */
 export function installRoutes(app: FastifyInstance): void {
   agentRoutes(app)
   rootRoutes(app)
@@ -23,7 +26,7 @@ function agentRoutes(app: FastifyInstance): void {
     const file = agentFiles?.singles.get(machine)
     app.get(`/install/${name}`, (_request, reply) => {
       if (!file) throw new NotFoundError('Agent')
-      // Compressed as a file, not on its way: its checksum is that of what comes.
+      // Compressed as a file, not for transfer: its checksum is that of the compressed file.
       reply.headers({ ...downloadOf(name), 'content-length': file.size })
       return reply.send(createReadStream(file.path))
     })
@@ -45,7 +48,7 @@ function rootRoutes(app: FastifyInstance): void {
       .header('cache-control', 'no-cache')
       .send(authority.certificates),
   )
-  // Windows opens the one, programs are given the other.
+  // Windows opens the first, programs take the second.
   for (const name of ['root.crt', 'ca.pem'])
     app.get(`/install/${name}`, async (_request, reply) =>
       reply

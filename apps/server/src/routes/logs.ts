@@ -1,4 +1,4 @@
-import { endpoints } from '@postern/contract/endpoints'
+import { endpoints } from '@postern/contract/endpoints/endpoints'
 import type { FastifyInstance } from 'fastify'
 import { NotFoundError } from '../core/errors.ts'
 import { listWatchedServices } from '../core/logs/watched-services.ts'
@@ -25,7 +25,7 @@ function lastEventId({ request }: StreamCall): string | undefined {
   return typeof header === 'string' ? header : undefined
 }
 
-/** Services come to a domain and leave it; the stream ends with what it is about. */
+/** Services come to a domain and leave it; the stream ends with the domain or the service. */
 function follow({ context, query }: StreamCall, stream: EventStream, set: (ids: number[]) => void): void {
   const look = () =>
     listWatchedServices(context.db, query).then(set, (error: unknown) => {

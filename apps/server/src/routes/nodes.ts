@@ -1,10 +1,10 @@
-import { endpoints } from '@postern/contract/endpoints'
+import { endpoints } from '@postern/contract/endpoints/endpoints'
 import type { NodeQuery } from '@postern/contract/nodes'
 import type { FastifyInstance } from 'fastify'
 import type { Touched } from '../changes/live.ts'
 import type { Context } from '../context.ts'
 import { NotFoundError } from '../core/errors.ts'
-import { getNodeFigures } from '../core/figures/figures.ts'
+import { muteNode } from '../core/mutes/set-mute.ts'
 import { getNodeFile } from '../core/nodes/keys.ts'
 import { listNodes } from '../core/nodes/list.ts'
 import { createNode, getNode, removeNode, setNodeEnabled, updateNode } from '../core/nodes/nodes.ts'
@@ -26,9 +26,10 @@ export function nodeRoutes(app: FastifyInstance): void {
   route(app, endpoints.disableNode, ({ context, actor, params }) =>
     setNodeEnabled(context, actor, params.id, false),
   )
-  route(app, endpoints.nodeFigures, ({ context, params, query }) =>
-    getNodeFigures(context, params.id, query.span),
+  route(app, endpoints.muteNode, ({ context, actor, params, body }) =>
+    muteNode(context, actor, params.id, body),
   )
+  route(app, endpoints.unmuteNode, ({ context, actor, params }) => muteNode(context, actor, params.id, null))
   route(app, endpoints.downloadNode, async ({ context, actor, params, query, reply }) => {
     const { filename, text } = await getNodeFile(context, actor, params.id, query.replace === 'true')
     return reply
@@ -90,7 +91,7 @@ function nodeTopic(context: Context, id: number): Topic {
   }
 }
 
-/** Whether a node's row may be another one: it says how many services it has. */
+/** Whether a node's row may have changed, which includes its number of services. */
 function touches({ nodes = [], services = [] }: Touched, id: number): boolean {
   return nodes.includes(id) || services.some(({ nodeId }) => nodeId === id)
 }

@@ -1,4 +1,4 @@
-import { endpoints } from '@postern/contract/endpoints'
+import { endpoints } from '@postern/contract/endpoints/endpoints'
 import type { FastifyInstance } from 'fastify'
 import { checkPublicHost } from '../core/domains/checks.ts'
 import { findByText } from '../core/find/find.ts'

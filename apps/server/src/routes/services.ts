@@ -1,6 +1,7 @@
-import { endpoints } from '@postern/contract/endpoints'
+import { endpoints } from '@postern/contract/endpoints/endpoints'
 import type { FastifyInstance } from 'fastify'
-import { getServiceFigures } from '../core/figures/figures.ts'
+import { muteService } from '../core/mutes/set-mute.ts'
+import { listAllServices } from '../core/services/all.ts'
 import { http } from '../core/services/http.ts'
 import { createService, updateService } from '../core/services/save.ts'
 import { getService, listServices, removeService, setServiceEnabled } from '../core/services/services.ts'
@@ -8,6 +9,7 @@ import { tcp } from '../core/services/tcp.ts'
 import { formRoute, route } from '../http/route.ts'
 
 export function serviceRoutes(app: FastifyInstance): void {
+  route(app, endpoints.listAllServices, ({ context, query }) => listAllServices(context, query))
   route(app, endpoints.listServices, ({ context, params, query }) =>
     listServices(context, { ...query, ...params }),
   )
@@ -15,14 +17,17 @@ export function serviceRoutes(app: FastifyInstance): void {
     listServices(context, { ...query, ...params }),
   )
   route(app, endpoints.getService, ({ context, params }) => getService(context, params))
-  route(app, endpoints.serviceFigures, ({ context, params, query }) =>
-    getServiceFigures(context, params, query.span),
-  )
   route(app, endpoints.enableService, ({ context, actor, params }) =>
     setServiceEnabled(context, actor, params, true),
   )
   route(app, endpoints.disableService, ({ context, actor, params }) =>
     setServiceEnabled(context, actor, params, false),
+  )
+  route(app, endpoints.muteService, ({ context, actor, params, body }) =>
+    muteService(context, actor, params, body),
+  )
+  route(app, endpoints.unmuteService, ({ context, actor, params }) =>
+    muteService(context, actor, params, null),
   )
   route(app, endpoints.deleteService, ({ context, actor, params }) => removeService(context, actor, params))
   formRoute(app, endpoints.createHttpService, ({ context, actor, params, patch }) =>

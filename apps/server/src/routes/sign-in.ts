@@ -1,5 +1,5 @@
-import { endpoints } from '@postern/contract/endpoints'
-import { SIGN_IN } from '@postern/contract/sign-in'
+import { endpoints } from '@postern/contract/endpoints/endpoints'
+import { SIGN_IN } from '@postern/contract/sign-in/sign-in'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { NotFoundError } from '../core/errors.ts'
 import type { GuardedDomain } from '../core/sign-in/guarded.ts'
@@ -10,18 +10,18 @@ import { route } from '../http/route.ts'
 type Query = Partial<Record<'to' | 'account' | 'ticket', string>>
 type Handler = (domain: GuardedDomain, cookies: Cookies, query: Query, address: string) => Promise<Step>
 
-/** What a person is asked before a step. */
+/** A question to the person before a step. */
 type Question = (request: FastifyRequest, domain: GuardedDomain) => Page | undefined
 
-/** Browsers say whether a page of another origin led here. */
+/** Browsers send whether a page of another origin led here. */
 const ELSEWHERE = ['cross-site', 'same-site']
 
-/** The sign-in in front of services: HAProxy leads these addresses here at every domain that has it. */
+/** The sign-in in front of services: HAProxy routes these addresses here at every domain that has it. */
 export function signInRoutes(app: FastifyInstance): void {
   const { flow, trials } = app.context
   const atDomain = (path: string, handle: Handler, question: Question = () => undefined) =>
     app.get(path, async (request, reply) => {
-      // To DNS a dot at the end changes nothing; to a browser it is another host, with other cookies.
+      // For DNS a dot at the end changes nothing; for a browser it is another host, with other cookies.
       const domain = await flow.findDomain(request.hostname.replace(/\.$/, ''))
       const step = domain ? undefined : await flow.leadToConsole(queryOf(request))
       if (step) return answer(reply, step)
@@ -60,7 +60,7 @@ type Page = Step | { kind: 'tried' } | { kind: 'ask'; domain: string }
 
 function answer(reply: FastifyReply, step: Page): FastifyReply {
   reply.header('cache-control', 'no-store')
-  // How long a browser insists on HTTPS at a service's domain is not for us to say.
+  // Not our decision: how long a browser insists on HTTPS at a service's domain.
   reply.removeHeader('strict-transport-security')
   for (const cookie of 'cookies' in step ? step.cookies : []) reply.header('set-cookie', cookie)
   if (step.kind === 'go') return reply.redirect(step.to, 302)
@@ -86,7 +86,7 @@ function noticeOf(step: Exclude<Page, { kind: 'go' }>): Notice & { status: numbe
       return {
         status: 200,
         title: 'Sign out?',
-        text: [`Another site led you here. You are still signed in to *${step.domain}*.`],
+        text: [`Another site sent you here. You are still signed in to *${step.domain}*.`],
         link: { to: SIGN_IN.paths.signOut, text: 'Sign out' },
       }
     case 'out':
@@ -101,7 +101,7 @@ function noticeOf(step: Exclude<Page, { kind: 'go' }>): Notice & { status: numbe
     case 'refused': {
       const { email, isVerified } = step.identity
       const unsure = 'Its provider does not confirm that this address belongs to you.'
-      const unlisted = 'Ask whoever runs the service for access, or use another account.'
+      const unlisted = 'Ask the person who runs the service for access, or use another account.'
       return {
         status: 403,
         title: 'This account has no access',
@@ -114,17 +114,22 @@ function noticeOf(step: Exclude<Page, { kind: 'go' }>): Notice & { status: numbe
 
 const MAX_COOKIES = 50
 
+/**
+ * Only spaces are before a name, as HAProxy reads it. What else `trim` would cut is part of the name to a browser, which
+ * therefore lets a sibling domain set such a cookie.
+ */
 function cookiesOf({ headers }: FastifyRequest): Cookies {
-  const pairs = (headers.cookie ?? '').split(';').filter((pair) => pair.trim().startsWith(SIGN_IN.cookie))
+  const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.replace(/^ +/, ''))
+  const own = pairs.filter((pair) => pair.startsWith(SIGN_IN.cookie))
   return new Map(
-    pairs.slice(0, MAX_COOKIES).map((pair): [string, string] => {
-      const [name = '', ...value] = pair.trim().split('=')
+    own.slice(0, MAX_COOKIES).map((pair): [string, string] => {
+      const [name = '', ...value] = pair.split('=')
       return [name, value.join('=')]
     }),
   )
 }
 
-/** What is there twice, or is no text, is not there. */
+/** A parameter that occurs twice, or is no text, counts as missing. */
 function queryOf({ query }: FastifyRequest): Query {
   const all = Object.entries(typeof query === 'object' && query !== null ? query : {})
   return Object.fromEntries(all.filter(([, value]) => typeof value === 'string'))

@@ -1,5 +1,6 @@
-import { endpoints } from '@postern/contract/endpoints'
+import { endpoints } from '@postern/contract/endpoints/endpoints'
 import type { FastifyInstance } from 'fastify'
+import { rotateToken } from '../core/nodes/rotation.ts'
 import { createToken, listTokens, removeToken, revokeToken } from '../core/nodes/tokens.ts'
 import { formRoute, route } from '../http/route.ts'
 
@@ -8,6 +9,7 @@ export function tokenRoutes(app: FastifyInstance): void {
   formRoute(app, endpoints.createToken, ({ context, actor, params, patch }) =>
     createToken(context, actor, params.nodeId, patch),
   )
+  route(app, endpoints.rotateToken, ({ context, actor, params }) => rotateToken(context, actor, params))
   route(app, endpoints.revokeToken, ({ context, actor, params, query }) =>
     revokeToken(context, actor, params, query),
   )

@@ -29,6 +29,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- if not .Values.publicHost -}}
 {{- fail "publicHost is missing: give the name or address where visitors reach this server, like --set publicHost=postern.example.com" -}}
 {{- end -}}
+{{- if and .Values.metrics.port (not .Values.metrics.existingSecret) -}}
+{{- fail "metrics.existingSecret is missing: nobody reads metrics without a token" -}}
+{{- end -}}
 {{- if gt (int .Values.ports.from) (int .Values.ports.to) -}}
 {{- fail "ports.from must not be above ports.to" -}}
 {{- end -}}
@@ -43,6 +46,10 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
   value: {{ .Values.publicHost | quote }}
 - name: POSTERN_PORT_RANGE
   value: {{ printf "%d-%d" (int .Values.ports.from) (int .Values.ports.to) | quote }}
+{{- with .Values.metrics.port }}
+- name: POSTERN_METRICS_ADDRESS
+  value: {{ printf "0.0.0.0:%d" (int .) | quote }}
+{{- end }}
 {{- range $name, $value := .Values.settings }}
 - name: {{ $name }}
   value: {{ $value | toString | quote }}

@@ -9,8 +9,8 @@ import {
   SignInList,
   SignInQuery,
 } from '../domains.ts'
-import { deleted, type Endpoint, look, nothing, write } from '../endpoint.ts'
 import { byId } from '../fields.ts'
+import { deleted, type Endpoint, look, nothing, write } from './endpoint.ts'
 
 /** Domains. */
 export const domains = {
@@ -22,7 +22,7 @@ export const domains = {
     query: DomainQuery,
     answer: DomainList,
   },
-  /** Those that end first; a hundred at most. */
+  /** Those that expire first; a hundred at most. */
   listEndingCertificates: {
     method: 'GET',
     path: '/api/domains/ending',
@@ -64,7 +64,7 @@ export const domains = {
     body: DomainForm,
     answer: Domain,
   },
-  /** Who came to the sign-in in the last thirty days, the newest first. */
+  /** Who came to the sign-in in the last thirty days, newest first. */
   listSignIns: {
     method: 'GET',
     path: '/api/domains/:id/sign-ins',
@@ -84,7 +84,7 @@ export const domains = {
     body: EndSessionsForm,
     answer: deleted,
   },
-  /** Orders at once what would be tried again later. */
+  /** Orders now what would be tried again later. */
   retryCertificate: {
     method: 'POST',
     path: '/api/domains/:id/certificate/retry',

@@ -1,8 +1,9 @@
-import { AgentConfig, RegisterKey } from '../agent.ts'
-import { AgentReport } from '../agent-report.ts'
-import { StateAnswer, StateRequest } from '../desired-state.ts'
-import { type Endpoint, nothing } from '../endpoint.ts'
-import { PublishAnswer, PublishForm } from '../publishing.ts'
+import { AgentConfig, RegisterKey } from '../agent/agent.ts'
+import { AgentReport } from '../agent/agent-report.ts'
+import { StateAnswer, StateRequest } from '../edge/desired-state.ts'
+import { PublishAnswer, PublishForm } from '../services/publishing.ts'
+import { Why, WhyForm } from '../why/why.ts'
+import { type Endpoint, nothing } from './endpoint.ts'
 
 /** What edges and the agents of nodes call. */
 export const machines = {
@@ -14,6 +15,8 @@ export const machines = {
     body: StateRequest,
     answer: StateAnswer,
   },
+  /** For root on the server's machine, who alone can read the edge's token; it answers when the whole is done. */
+  edgeWhy: { method: 'POST', path: '/api/edge/why', noun: 'Edge', auth: 'edge', body: WhyForm, answer: Why },
   edgeSocket: { method: 'GET', path: '/api/edge/socket', noun: 'Edge', auth: 'edge' },
   agentConfig: { method: 'GET', path: '/api/agent/config', noun: 'Node', auth: 'node', answer: AgentConfig },
   registerKey: {
@@ -24,7 +27,7 @@ export const machines = {
     body: RegisterKey,
     answer: AgentConfig,
   },
-  /** The whole set of one source, as often as one likes. 403 `may_not_publish` without the node's right. */
+  /** The whole set of one source; it may be sent again at any time. 403 `may_not_publish` without the node's right. */
   publishServices: {
     method: 'PUT',
     path: '/api/agent/services',
@@ -33,7 +36,7 @@ export const machines = {
     body: PublishForm,
     answer: PublishAnswer,
   },
-  /** All that the agent sees now; it counts while the agent is connected. */
+  /** All that the agent sees now; valid while the agent is connected. */
   reportNode: {
     method: 'PUT',
     path: '/api/agent/report',
@@ -41,6 +44,15 @@ export const machines = {
     auth: 'node',
     body: AgentReport,
     answer: nothing,
+  },
+  /** Of services of this node alone; it answers when the whole is done. */
+  agentWhy: {
+    method: 'POST',
+    path: '/api/agent/why',
+    noun: 'Node',
+    auth: 'node',
+    body: WhyForm,
+    answer: Why,
   },
   agentSocket: { method: 'GET', path: '/api/agent/socket', noun: 'Node', auth: 'node' },
 } as const satisfies Record<string, Endpoint>

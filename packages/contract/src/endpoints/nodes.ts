@@ -1,10 +1,10 @@
 import * as z from 'zod/mini'
-import { ADMINS, deleted, type Endpoint, look, nothing, watch, write } from '../endpoint.ts'
+import { MuteForm } from '../alerts/mute.ts'
 import { byId } from '../fields.ts'
-import { Figures, FiguresQuery } from '../figures.ts'
 import { CreatedNode, Node, NodeForm, NodeList, NodeQuery, NodeStreamQuery } from '../nodes.ts'
+import { ADMINS, deleted, type Endpoint, look, nothing, watch, write } from './endpoint.ts'
 
-/** Without `replace` a node whose agent has made its own key is refused with the code `agent_key`. */
+/** Without `replace`, a node whose agent has made its own key is refused with the code `agent_key`. */
 const downloadQuery = z.strictObject({
   token: z.optional(z.string()),
   replace: z.optional(z.literal('true')),
@@ -58,6 +58,24 @@ export const nodes = {
     body: nothing,
     answer: Node,
   },
+  muteNode: {
+    method: 'PATCH',
+    path: '/api/nodes/:id/mute',
+    noun: 'Node',
+    ...write,
+    params: byId,
+    body: MuteForm,
+    answer: Node,
+  },
+  unmuteNode: {
+    method: 'PATCH',
+    path: '/api/nodes/:id/unmute',
+    noun: 'Node',
+    ...write,
+    params: byId,
+    body: nothing,
+    answer: Node,
+  },
   downloadNode: {
     method: 'GET',
     path: '/api/nodes/:id/download',
@@ -66,15 +84,6 @@ export const nodes = {
     roles: ADMINS,
     params: byId,
     query: downloadQuery,
-  },
-  nodeFigures: {
-    method: 'GET',
-    path: '/api/nodes/:id/figures',
-    noun: 'Node',
-    ...look,
-    params: byId,
-    query: FiguresQuery,
-    answer: Figures,
   },
   streamNodes: {
     method: 'GET',

@@ -1,8 +1,8 @@
-import { EdgeList } from '../edge.ts'
-import { type Endpoint, look } from '../endpoint.ts'
+import { EdgeList } from '../edge/edge.ts'
 import { AttentionList, AttentionQuery, Overview, PublicHostCheck } from '../overview.ts'
+import { type Endpoint, look } from './endpoint.ts'
 
-/** What the home page and the mark of the data plane show. */
+/** The data of the home page and of the data plane's mark. */
 export const overview = {
   getOverview: { method: 'GET', path: '/api/overview', noun: 'Server', ...look, answer: Overview },
   /** Everything that needs a person. */
@@ -14,7 +14,7 @@ export const overview = {
     query: AttentionQuery,
     answer: AttentionList,
   },
-  /** Asks DNS, and the addresses that it names. */
+  /** Asks DNS, and then the addresses in its answer. */
   checkPublicHost: {
     method: 'GET',
     path: '/api/overview/public-host',

@@ -1,11 +1,11 @@
 import * as z from 'zod/mini'
-import { Account, Login, LoginForm, ROLES, Ticket } from '../auth.ts'
 import { Config, NodeConfig } from '../config.ts'
-import { type Endpoint, look, nothing, watch } from '../endpoint.ts'
 import { FindQuery, Found } from '../find.ts'
 import { HintStreamQuery, Hints } from '../hints.ts'
+import { Account, Login, LoginForm, ROLES, Ticket } from '../sign-in/auth.ts'
+import { type Endpoint, look, nothing, watch } from './endpoint.ts'
 
-/** What ends a session is for everybody who has one, whatever the role. */
+/** Everybody may end their sessions, whatever the role. */
 const everybody = { auth: 'session', roles: 'any' } as const
 
 /** The installation itself, and who is signed in to it. */

@@ -1,9 +1,9 @@
 import * as z from 'zod/mini'
-import { deleted, type Endpoint, look, nothing, watch, write } from '../endpoint.ts'
+import { MuteForm } from '../alerts/mute.ts'
 import { idText } from '../fields.ts'
-import { Figures, FiguresQuery } from '../figures.ts'
 import { LogBatch, LogStreamQuery } from '../logs.ts'
 import {
+  AllServicesQuery,
   HttpService,
   HttpServiceFields,
   NodeServiceQuery,
@@ -13,17 +13,26 @@ import {
   ServiceType,
   TcpService,
   TcpServiceForm,
-} from '../services.ts'
+} from '../services/services.ts'
+import { deleted, type Endpoint, look, nothing, watch, write } from './endpoint.ts'
 
 const ofType = z.object({ type: ServiceType })
 const ofNode = z.object({ nodeId: idText })
 const ofNodeAndType = z.object({ nodeId: idText, type: ServiceType })
 const one = z.object({ nodeId: idText, type: ServiceType, id: idText })
 const oneOfType = z.object({ nodeId: idText, id: idText })
-const ofAnyNode = z.object({ type: ServiceType, id: idText })
 
-/** What is the same for services of all types is written once; what only one type has is named after it. */
+/** Written once for services of all types; what only one type has is named after it. */
 export const services = {
+  /** Those of all types and nodes, but for the console itself; by name. */
+  listAllServices: {
+    method: 'GET',
+    path: '/api/services',
+    noun: 'Service',
+    ...look,
+    query: AllServicesQuery,
+    answer: ServiceList,
+  },
   listServices: {
     method: 'GET',
     path: '/api/services/:type',
@@ -62,6 +71,24 @@ export const services = {
   disableService: {
     method: 'PATCH',
     path: '/api/services/:nodeId/:type/:id/disable',
+    noun: 'Service',
+    ...write,
+    params: one,
+    body: nothing,
+    answer: Service,
+  },
+  muteService: {
+    method: 'PATCH',
+    path: '/api/services/:nodeId/:type/:id/mute',
+    noun: 'Service',
+    ...write,
+    params: one,
+    body: MuteForm,
+    answer: Service,
+  },
+  unmuteService: {
+    method: 'PATCH',
+    path: '/api/services/:nodeId/:type/:id/unmute',
     noun: 'Service',
     ...write,
     params: one,
@@ -113,15 +140,6 @@ export const services = {
     params: oneOfType,
     body: TcpServiceForm,
     answer: TcpService,
-  },
-  serviceFigures: {
-    method: 'GET',
-    path: '/api/services/:type/:id/figures',
-    noun: 'Service',
-    ...look,
-    params: ofAnyNode,
-    query: FiguresQuery,
-    answer: Figures,
   },
   streamLogs: {
     method: 'GET',

@@ -1,5 +1,5 @@
-import { type Endpoint, look, nothing, write } from '../endpoint.ts'
-import { ProviderCheck, Trial, TrialStart } from '../trials.ts'
+import { ProviderCheck, Trial, TrialStart } from '../sign-in/trials.ts'
+import { type Endpoint, look, nothing, write } from './endpoint.ts'
 
 /** The provider of sign-ins in front of services, and trying it out. */
 export const signIn = {

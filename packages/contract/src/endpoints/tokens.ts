@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
-import { deleted, type Endpoint, look, nothing, write } from '../endpoint.ts'
 import { idText } from '../fields.ts'
 import { CreatedPat, Pat, PatEnd, PatForm, PatList, PatQuery } from '../pats.ts'
+import { deleted, type Endpoint, look, nothing, write } from './endpoint.ts'
 
 const ofNode = z.object({ nodeId: idText })
 const one = z.object({ nodeId: idText, id: idText })
@@ -24,6 +24,20 @@ export const tokens = {
     ...write,
     params: ofNode,
     body: PatForm,
+    answer: CreatedPat,
+    status: 201,
+  },
+  /**
+   * A new token with the name and the lifetime of the old one, which its first use revokes.
+   * 409 when that one has ended.
+   */
+  rotateToken: {
+    method: 'POST',
+    path: '/api/nodes/:nodeId/pats/:id/rotate',
+    noun: 'Token',
+    ...write,
+    params: one,
+    body: nothing,
     answer: CreatedPat,
     status: 201,
   },

@@ -4,11 +4,13 @@ import { FLAGS } from './maps/routes.ts'
 import type { HaproxyOptions } from './options.ts'
 import { BINDING_SCHEMES } from './requests.ts'
 
-/** What crosses from a service to a visitor. */
+/** Rules for what passes from a service to a visitor. */
 export function renderAnswers(options: HaproxyOptions): string {
   return `${renderFailure(options)}
 ${renderBeside()}
-  # A service must not put a session of its choice in the place of the console's.
+${renderPrivate()}
+${renderCookies()}
+  # A service must not replace the console's session with one of its choice.
   http-response lua.cut_session_answer if { res.fhdr(set-cookie) -m reg -i '${SESSION_PATTERN}' } !is_console
   http-response set-var(sess.bound) bool(true) if { res.hdr(www-authenticate) -m beg -i ${BINDING_SCHEMES} }
   http-response lua.log_upgrade if { status 101 }
@@ -17,9 +19,34 @@ ${renderBeside()}
 `
 }
 
+/** Headers that tell shared caches alone to do something else than `Cache-Control` says. */
+const FOR_SHARED_CACHES = '(.+-)?cdn-cache-control|surrogate-control|edge-control|x-accel-expires'
+
 /**
- * What a browser keeps for the whole host when one answer says it: reports to strangers, rules for later requests,
- * other servers, workers, cookies.
+ * Many caches between visitors and this server (CDNs) keep a picture or a document without being told to, and would give
+ * it to those who have not signed in.
+ */
+function renderPrivate(): string {
+  const condition = 'is_guarded is_signed_in'
+  return `  http-response del-header ^(${FOR_SHARED_CACHES})$ -m reg if ${condition}
+  http-response add-header Cache-Control private if ${condition}`
+}
+
+/** An attribute of a cookie, as browsers read it. */
+const SECURE = ';[ \\t]*secure[ \\t]*(?:[=;]|$)'
+
+/**
+ * Services hear plain HTTP, so many leave their cookies without `Secure`. Browsers would then send them, without TLS, to
+ * every port of the host: to any TCP service, whoever's it is, and to whoever listens on the way. Visitors come with
+ * TLS alone, so nothing is lost.
+ */
+function renderCookies(): string {
+  return `  http-response replace-header Set-Cookie '(?i)^(?!.*${SECURE})(.*)$' '\\1; Secure' if !is_console`
+}
+
+/**
+ * Headers with which one answer changes what a browser does at the whole host: reports to strangers, rules for later
+ * requests, other servers, workers, cookies.
  */
 const LASTING = [
   'nel',
@@ -46,8 +73,8 @@ const LASTING = [
 const SANDBOX = 'sandbox allow-downloads allow-forms allow-modals allow-popups allow-scripts'
 
 /**
- * A service at a host of the console runs in an origin of its own, so that it cannot act as the console, and what it
- * answers ends with the answer.
+ * A service at a host of the console runs in an origin of its own, so that it cannot act as the console, and its
+ * answers have no lasting effect there.
  */
 function renderBeside(): string {
   const isBeside = `{ var(txn.flags) -m sub ${FLAGS.beside} }`

@@ -6,10 +6,10 @@ import { renderProofBackend } from './proof.ts'
 import { HOST } from './requests.ts'
 import { renderServerCheck } from './sign-in.ts'
 
-/** HAProxy looks this often, and closes half of those that were idle since its last look. */
+/** HAProxy checks this often, and closes half of the connections that were idle since its last check. */
 const IDLE_SECONDS = 60
 
-/** Per kind of backend. */
+/** For each kind of backend. */
 function idleConnections({ maxConnections }: HaproxyOptions): number {
   return Math.ceil(maxConnections / 8)
 }
@@ -21,13 +21,12 @@ export function allIdleConnections(options: HaproxyOptions): number {
 }
 
 /**
- * Safe methods may be sent twice, so they take any idle connection. When that was dead, or no connection came about,
- * they go once more, over a new one. Connections are kept for a minute at least, so that a page that asks now and then
- * does not pay for a new one through the tunnel each time.
- *
- * The kernel gives a connection up (`tcp-ut`): then HAProxy knows what to tell the visitor, while a request whose
- * connecting times out it refuses without a page, unless it is the first of its connection. The head of the request,
- * which is all that is sent there, has the same time to arrive.
+ * Safe methods may be sent twice, so they take any idle connection. If that one is dead, or no connection is made,
+ * the request goes once more, over a new one. Connections stay open for at least a minute, so that a page that asks
+ * now and then does not pay for a new one through the tunnel each time. The kernel gives a connection up (`tcp-ut`),
+ * because then HAProxy has a reason to show the visitor; after its own connect timeout it answers without a page,
+ * except to the first request of a connection. The head of the request, which is all that is sent there, has the same
+ * time to arrive.
  */
 function renderRetrying(name: string, server: string, options: HaproxyOptions, limit = ''): string {
   return `backend ${name}
@@ -37,7 +36,7 @@ ${ABORTS}
   retries 1
   retry-on conn-failure empty-response
   option redispatch -1
-  # Only what has failed there already goes by the other one.
+  # Only a request that has failed there goes by the other one.
   use-server target if TRUE
   server target ${server} pool-purge-delay ${IDLE_SECONDS}s pool-max-conn ${idleConnections(options)}${limit}
   server again ${server} pool-max-conn 0${limit}
@@ -45,8 +44,8 @@ ${ABORTS}
 }
 
 /**
- * Nothing else is ever sent twice, nor over an idle connection that the service may just be closing. What could not be
- * sent, because no connection came about, goes to `sorry`, which has the page for it.
+ * Other requests are never sent twice, nor over an idle connection that the service may just be closing. One that
+ * could not be sent, because no connection was made, goes to `unsent`, which answers with a page.
  */
 function renderOnce(name: string, server: string, options: HaproxyOptions, leaves = ABORTS): string {
   return `backend ${name}
@@ -58,7 +57,7 @@ ${leaves}
   option redispatch -1
   use-server target if TRUE
   server target ${server}
-  server ${SORRY} ${laneServer(options, 'sorry')}
+  server ${UNSENT} ${laneServer(options, 'unsent')}
 `
 }
 
@@ -75,9 +74,9 @@ ${ABORTS}
 }
 
 /**
- * Where the connection is the sign-in (NTLM, Negotiate) all requests of a visitor's connection take the same one of
- * the service; HAProxy gives it to nobody else. By itself it would only keep one that was answered by a challenge, which
- * a ticket of Kerberos is not.
+ * Where sign-in is tied to the connection (NTLM, Negotiate), all requests of a visitor's connection use one
+ * connection to the service, which HAProxy shares with nobody else. By default it does so only after a challenge, and
+ * a Kerberos ticket gets none.
  */
 function renderBound(name: string, server: string, options: HaproxyOptions): string {
   return `backend ${name}
@@ -89,50 +88,52 @@ ${ABORTS}
 `
 }
 
-/** A visitor who has left keeps no place. */
+/** A visitor who has left holds no place. */
 const ABORTS = '  option abortonclose'
 /**
- * What follows the head of an upgrade may end before its answer, and the visitor has not left. So only its answer's time
- * frees the place of a visitor who has; once it is upgraded, `timeout tunnel` counts.
+ * The visitor's side of an upgrade may end before the answer, although the visitor has not left. So only the timeout
+ * for the answer frees the place of one who has; after the upgrade, `timeout tunnel` counts.
  */
 const stays = ({ timeouts }: HaproxyOptions) => `  no option abortonclose
   timeout server ${timeouts.body}s`
 
-const SORRY = 'sorry'
-/** At the same time; each takes a moment. */
-const SORRIES = 100
+const UNSENT = 'unsent'
+/** Answers at the same time; each takes a moment. */
+const MAX_UNSENT = 100
 
-/** A request that comes here is the first of its connection, and is answered as what it is for. */
-function renderSorry(options: HaproxyOptions, paths: HaproxyPaths): string {
-  return `frontend sorry
-  bind ${laneBind(options, 'sorry')}
+/** A request that comes here is the first of its connection, and gets the page of its route. */
+function renderUnsent(options: HaproxyOptions, paths: HaproxyPaths): string {
+  return `frontend unsent
+  bind ${laneBind(options, 'unsent')}
   no log
-  maxconn ${SORRIES}
-  # Whoever is slow with the rest of a body has had the page already.
+  maxconn ${MAX_UNSENT}
+  # A visitor who is slow with the rest of a body has already got the page.
   timeout client 1s
   ${renderReturn(paths, 'unreachable')}
 `
 }
 
-/** Before HAProxy gives a connection up, in ms. */
+/** How long HAProxy tries to connect, in ms. */
 const giveUp = ({ connectTimeout }: HaproxyOptions) => connectTimeout * 1000 - 250
 
-/** Why no connection came about, in HAProxy's own letters: what took as long as connecting may was not refused. */
+/**
+ * Why no connection was made, in HAProxy's own letters: one that took the whole time for connecting was not refused.
+ */
 export function renderFailure(options: HaproxyOptions): string {
-  return `  acl is_sorry srv_name -m str ${SORRY}
+  return `  acl is_unsent srv_name -m str ${UNSENT}
   acl is_answered var(txn.answered) -m found
-  http-response set-var(txn.answered) bool(true) unless is_sorry
-  http-response set-var(txn.end) str(SC) if is_sorry !is_https
-  # It may have taken the connection and not spoken TLS.
-  http-response set-var(txn.end) str(xC) if is_sorry is_https
+  http-response set-var(txn.answered) bool(true) unless is_unsent
+  http-response set-var(txn.end) str(SC) if is_unsent !is_https
+  # The service may have accepted the connection and not spoken TLS.
+  http-response set-var(txn.end) str(xC) if is_unsent is_https
   http-after-response set-var(txn.end) str(sC) if { status ${pageStatus('unreachable')} } !is_answered { req.timer.queue -m int ge ${giveUp(options) / 2} }`
 }
 
 const ANY = '0.0.0.0:0'
-/** A session that is resumed would bring its name along to an address, which has none. */
+/** A resumed session would send its name even where the backend is an address, which has none. */
 const TLS = 'ssl verify none no-ssl-reuse sni var(txn.sni)'
 
-/** What is dialled and told, by the frontend's visitor and route. */
+/** The address to dial and the server name to send, from the route of the request. */
 function renderTarget(server: string, options: HaproxyOptions): string {
   const destination = server.startsWith(ANY) ? `\n${renderDestination()}` : ''
   return `${renderSaid(options)}${destination}${renderServerName(server)}`
@@ -171,10 +172,10 @@ export function renderBackends(options: HaproxyOptions, paths: HaproxyPaths): st
     renderOnceConsole(server, options),
     renderOnce('grpc_http', `${ANY} proto h2`, options),
     renderOnce('grpc_https', `${https} alpn h2`, options),
-    renderSorry(options, paths),
+    renderUnsent(options, paths),
     renderProofBackend(options),
     renderServerCheck(options),
-    `# Which service each open stream belongs to, so that ending a service ends its connections and no others.
+    `# The service of each open stream, so that ending a service ends its connections and no others.
 backend streams
   stick-table type string len 80 size 200k expire 1s store gpt0
 `,

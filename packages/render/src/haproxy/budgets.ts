@@ -2,27 +2,30 @@ import type { HaproxyOptions } from './options.ts'
 import { NETWORK, PERIOD, requestRates, SOURCE } from './rates.ts'
 import { COUNTERS } from './streams.ts'
 
-/** What may be under way at the same time: in all, of one source (an IPv4 address, an IPv6 /64), and of its /48. */
+/**
+ * How much may be under way at the same time: in all, from one source (an IPv4 address, an IPv6 /64), and from its
+ * /48.
+ */
 interface Budget {
   all: number
   source: number
   network: number
-  /** The same while more than half of all is taken, so that nobody takes the other half alone. */
+  /** The same while more than half of all is taken, so that no single source takes the other half. */
   crowded: { source: number; network: number }
 }
 
-/** Visitors of services get so much of the connections and the requests; the rest is kept for the console. */
+/** The share of connections and requests for visitors of services; the rest is kept for the console. */
 export const SERVICES_SHARE = 0.8
-/** Two browsers may each ask for a hundred files at once, also while most of the room is taken. */
+/** Two browsers may each ask for a hundred files at once, even while most of the room is taken. */
 const LEAST_PER_SOURCE = 400
-/** Requests above the budget that are still told so by a page, before their connection is closed. */
-const TOLD_REQUESTS = 20
-/** Signing in never waits for a service, however small the installation is. */
+/** Requests above the budget that still get a page; beyond these, the connection is closed. */
+const GRACE_REQUESTS = 20
+/** Room for signing in that no service can take, however small the installation is. */
 const LEAST_OF_CONSOLE = 32
 
 const part = (all: number, of: number) => Math.ceil(all / of)
 
-/** Requests to services that may be sent again: nearly all there are. */
+/** Requests to services that may be sent again: nearly all requests. */
 function requestBudget({ maxConnections, connectionsPerSource }: HaproxyOptions): Budget {
   const all = Math.floor(maxConnections * SERVICES_SHARE)
   const source = Math.min(Math.max(LEAST_PER_SOURCE, connectionsPerSource), part(all, 2))
@@ -31,17 +34,17 @@ function requestBudget({ maxConnections, connectionsPerSource }: HaproxyOptions)
 }
 
 /**
- * All other requests are in one of these rooms, so that none of them takes the place of another kind.
- * `backends` are those that only requests of the room use.
+ * All other requests are in one of these rooms, so that no kind takes the place of another. Only requests of the room
+ * use its `backends`.
  */
 const ROOMS = {
-  /** What is sent once: bodies, and methods that change something. */
+  /** Requests that are sent only once: with a body, or with a method that changes something. */
   once: { share: 4, backends: ['once_http', 'once_https'] },
   grpc: { share: 4, backends: ['grpc_http', 'grpc_https'] },
-  /** Where the connection is the sign-in, which any visitor can claim. */
+  /** Requests whose sign-in is tied to the connection, which any visitor can claim. */
   bound: { share: 8, backends: ['bound_http', 'bound_https'] },
   console: { share: 4, least: LEAST_OF_CONSOLE, backends: ['safe_console'] },
-  /** Signing in, and all that changes something. */
+  /** Signing in, and everything that changes something. */
   console_once: { share: 16, least: LEAST_OF_CONSOLE, backends: ['once_console'] },
 } as const
 type RoomName = keyof typeof ROOMS
@@ -82,8 +85,8 @@ export function renderRequestBudget(options: HaproxyOptions): string {
   const rates = requestRates(options)
   return `  http-request track-sc${requests} ${SOURCE} table requests
   http-request track-sc${requestNetworks} ${NETWORK} table request_networks
-  # Whoever does not heed the page loses the connection, with all requests on it: even a page takes memory.
-  http-request reject if ${[...over({ source, network }, TOLD_REQUESTS), ...rates.farOver].join(' or ')}
+  # A visitor who ignores the page loses the connection, with all requests on it: even a page takes memory.
+  http-request reject if ${[...over({ source, network }, GRACE_REQUESTS), ...rates.farOver].join(' or ')}
 ${renderOpen(['upgrade_http', 'upgrade_https', 'safe_http', 'safe_https'])}
   acl is_crowded var(txn.open) -m int ge ${Math.floor(all / 2)}
   acl is_full var(txn.open) -m int ge ${all}
@@ -99,7 +102,7 @@ function renderOpen(backends: readonly string[], condition = ''): string {
     .join('\n')
 }
 
-/** Which room a request is in, and whether its source has had its share of it. */
+/** Which room a request is in, and whether its source has used up its share of it. */
 export function renderRooms(options: HaproxyOptions): string {
   const { room, roomNetwork } = COUNTERS
   return `  http-request set-var(txn.once) bool(true) if !is_plain !is_repeatable or !is_plain has_body
@@ -136,9 +139,12 @@ ${over.map((each) => `  http-request set-var(txn.many) bool(true) if ${isHere} $
 /** When there is no room for a request. */
 export const NO_ROOM = '!has_room is_full or { var(txn.full) -m found }'
 
+/** What is under way keeps its entry for as long; the others are only rates of a few seconds. */
+const FORGOTTEN = '1m'
+
 export function renderBudgetTables(): string {
   const table = (name: string, type: string, store: string) =>
-    `backend ${name}\n  stick-table type ${type} size 100k store ${store}\n`
+    `backend ${name}\n  stick-table type ${type} size 100k expire ${FORGOTTEN} store ${store}\n`
   const rates = `conn_cur,http_req_rate(${PERIOD}),gpc0_rate(${PERIOD})`
   return [
     ...['sources', 'networks'].map((name) => table(name, 'ipv6', `conn_cur,conn_rate(${PERIOD})`)),

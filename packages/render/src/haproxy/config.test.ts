@@ -12,6 +12,7 @@ const options: HaproxyOptions = {
   httpPort: 80,
   httpsPort: 443,
   publicHost: 'gate.example.com',
+  formerHosts: [],
   user: { uid: 990, gid: 991 },
   maxConnections: 9500,
   ports: [{ from: 32660, to: 32760 }],
@@ -20,6 +21,7 @@ const options: HaproxyOptions = {
   connectionsPerSource: 500,
   logPort: 601,
   logSecret: '0123456789abcdef0123456789abcdef',
+  logQuery: false,
   connectTimeout: 5,
   timeouts: { head: 10, body: 60, reader: 120, idle: 3600 },
   tunnelTimeout: 3600,
@@ -96,7 +98,8 @@ describe('the configuration', () => {
 
 describe('a page of our own', () => {
   test.each(pageNames)('%s holds all it needs', (name) => {
-    const page = renderPage(name)
+    const whole = renderPage(name, { publicHost: 'postern.example.com', httpsPort: 8443 })
+    const page = whole.replace(/<a href="https:\/\/postern\.example\.com:8443\/why" [^>]*>[^<]*<\/a>/, '')
     expect(page).toContain('prefers-color-scheme:dark')
     expect(page).not.toMatch(/<script|<img|<link|url\(|https?:/)
     // HAProxy holds an answer and its headers in one buffer of 16 kB.

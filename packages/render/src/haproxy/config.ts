@@ -13,8 +13,8 @@ import { COUNTERS } from './streams.ts'
 
 /**
  * The one fixed haproxy.cfg. Services are lines of its maps and never part of it.
- * @param mark stands in the description, see `renderHaproxyFiles`.
- * @throws RenderError when a setting is not of its closed form.
+ * @param mark for its description, see `renderHaproxyFiles`
+ * @throws RenderError when a setting has characters that it must not have
  */
 export function renderHaproxyConfig(options: HaproxyOptions, mark: string): string {
   assertPlain(options)
@@ -31,7 +31,7 @@ export function renderHaproxyConfig(options: HaproxyOptions, mark: string): stri
 }
 
 function assertPlain(options: HaproxyOptions): void {
-  const { directory, serverSocket, lanes, root, addresses, publicHost, logSecret } = options
+  const { directory, serverSocket, lanes, root, addresses, publicHost, formerHosts, logSecret } = options
   const path = /^\/[A-Za-z0-9._/-]{1,100}$/
   const isPlain =
     path.test(directory) &&
@@ -43,13 +43,16 @@ function assertPlain(options: HaproxyOptions): void {
     addresses.length > 0 &&
     addresses.every(isIp) &&
     options.ports.every(({ from, to }) => isPort(from) && isPort(to) && from <= to) &&
-    (isIp(publicHost) || isDomainName(publicHost.toLowerCase()))
-  if (!isPlain) throw new RenderError('A setting of the proxy has characters that do not belong there')
+    [publicHost, ...formerHosts].every((host) => isIp(host) || isDomainName(host.toLowerCase()))
+  if (!isPlain) throw new RenderError('A setting of the proxy contains characters that are not allowed')
 }
 
 const isPort = (port: number) => Number.isInteger(port) && port >= 1 && port <= 65_535
 
-/** For TLS 1.2; all of TLS 1.3 are of this kind. Sessions are resumed from HAProxy's memory, never by a lasting key. */
+/**
+ * For TLS 1.2; all suites of TLS 1.3 are of this kind. Sessions are resumed from HAProxy's memory, never with a
+ * lasting key.
+ */
 const AEAD_SUITES = [
   'ECDHE-ECDSA-AES128-GCM-SHA256',
   'ECDHE-RSA-AES128-GCM-SHA256',
@@ -72,18 +75,18 @@ function renderGlobal(options: HaproxyOptions, paths: HaproxyPaths, mark: string
 ${user}  maxconn ${allConnections(options)}
   nbthread ${options.threads}
   tune.stick-counters ${Object.keys(COUNTERS).length}
-  # How long connections of before a changed setting may live on.
+  # How long connections from before a changed setting may live on.
   hard-stop-after 15m
-  # Heads of 30 kB pass, and larger ones up to here are answered by a page of ours.
+  # Heads of up to 30 kB pass, and larger ones up to this size get a page of ours.
   tune.bufsize 40960
   tune.http.maxhdr 256
-  # A page may ask for all of its files at once; what one source may have under way is counted.
+  # A page may ask for all of its files at once; other rules count what one source has under way.
   tune.h2.max-concurrent-streams 100
   # Malformed pieces that a visitor may send on a connection over HTTP/2: programs send none.
   tune.h2.fe.glitches-threshold 100
   tune.maxrewrite 2048
-  # What an upload may be ahead: 20 MB/s at 50 ms. It waits in the kernel, so it takes no memory of ours; but other
-  # requests of the connection wait behind what a service takes slowly, so it is not more.
+  # How far an upload may be ahead: 20 MB/s at 50 ms. It waits in the kernel and takes no memory of ours. But the
+  # connection's other requests wait behind an upload that a service takes slowly, so it is not more.
   tune.h2.initial-window-size 1048576
   tune.ssl.default-dh-param 2048
   ssl-default-bind-options ssl-min-ver TLSv1.2 no-tls-tickets
@@ -103,14 +106,14 @@ ring logs
 `
 }
 
-/** Two open files each: for the edge, for looks at the server, and for those who are told that there is no room. */
+/** Two open files each: for the edge, for checks of the server, and for visitors who get the page about no room. */
 const RESERVE = 200
 
 /** HAProxy takes two open files for each. */
 function allConnections(options: HaproxyOptions): number {
   const { maxConnections } = options
   const ofPorts = options.ports.length > 0 ? options.portConnections + options.tlsPortConnections : 0
-  // A visitor's connection is one file, and each of its requests another one.
+  // A visitor's connection takes one file, and each of its requests another one.
   const files = maxConnections + requestFiles(options) + allIdleConnections(options)
   return Math.ceil(files / 2) + plainRoom(options) + ofPorts + RESERVE
 }
@@ -150,10 +153,10 @@ ${errors.join('\n')}
 
 /** The fixed part: nothing in it depends on a service. */
 export interface HaproxyFiles {
-  /** Stands in the configuration's description, so that a running HAProxy tells what it was started with. */
+  /** Part of the configuration's description, so that a running HAProxy shows what it was started with. */
   mark: string
   config: string
-  /** Path → content of what the configuration loads. */
+  /** Path → content of the files that the configuration loads. */
   others: Map<string, string>
 }
 
@@ -161,7 +164,7 @@ export function renderHaproxyFiles(options: HaproxyOptions, digest: Digest): Hap
   const paths = haproxyPaths(options.directory)
   const others = new Map([
     [paths.lua, HAPROXY_LUA],
-    ...pageNames.map((name): [string, string] => [paths.page(name), renderPage(name)]),
+    ...pageNames.map((name): [string, string] => [paths.page(name), renderPage(name, options)]),
   ])
   const content = [renderHaproxyConfig(options, ''), ...others.values()].join('\0')
   const mark = `postern-${digest(content)}`

@@ -1,11 +1,11 @@
 import { isIpv4 } from '@postern/net/ip'
 import { SERVICES_SHARE } from './budgets.ts'
 import { FLAGS, routeField } from './maps/routes.ts'
-import type { HaproxyOptions, HaproxyPaths } from './options.ts'
+import { type HaproxyOptions, type HaproxyPaths, ownHosts } from './options.ts'
 import { renderConnectionRate } from './rates.ts'
 
 /**
- * IPv4 and IPv6 apart: a source that is met as a mapped address would slip through IP lists.
+ * IPv4 and IPv6 get separate binds: a mapped address as source would slip through IP lists.
  * @param ports one port, or a range like `32660-32760`
  */
 export function renderBinds(options: HaproxyOptions, ports: number | string, rest: string): string {
@@ -15,11 +15,11 @@ export function renderBinds(options: HaproxyOptions, ports: number | string, res
   return binds.map((bind) => `  bind ${bind} ${rest}`.trimEnd()).join('\n')
 }
 
-/** Connections above the limit that are still told so by a page, and by a line in the log of the service. */
-const TOLD = 20
+/** Connections above the limit that still get a page, and a line in the service's log. */
+const GRACE_CONNECTIONS = 20
 /** An IPv6 visitor usually holds a whole /64, and can easily have a /48. */
 const NETWORK_SHARE = 4
-/** What each source's limits are divided by while more than half of all connections are taken. */
+/** Divides each source's limits while more than half of all connections are taken. */
 const CROWDED_SHARE = 10
 
 /** @param room the connections that this frontend takes */
@@ -30,7 +30,7 @@ export function renderSourceLimit(options: HaproxyOptions, room: number): string
   tcp-request connection track-sc1 src,ipmask(32,48) table networks
 ${renderConnectionRate(options)}
   tcp-request connection set-var(sess.over) bool(true) if { sc0_conn_cur gt ${connectionsPerSource} } or { sc1_conn_cur gt ${network} }
-  tcp-request connection reject if { sc0_conn_cur gt ${connectionsPerSource + TOLD} } or { sc1_conn_cur gt ${network + TOLD} }
+  tcp-request connection reject if { sc0_conn_cur gt ${connectionsPerSource + GRACE_CONNECTIONS} } or { sc1_conn_cur gt ${network + GRACE_CONNECTIONS} }
 ${renderCrowdLimit(options, `{ fe_conn gt ${Math.floor(room / 2)} }`)}`
 }
 
@@ -41,11 +41,13 @@ export function renderCrowdLimit({ connectionsPerSource }: HaproxyOptions, condi
   tcp-request connection reject if ${condition} { sc1_conn_cur gt ${crowded(connectionsPerSource * NETWORK_SHARE)} }`
 }
 
-/** Visitors of services leave room for the console, and for those who name no server: they come by an IP address. */
+/**
+ * Visitors of services leave room for the console, and for visitors who come by an IP address and so name no server.
+ */
 export function renderConsoleShare(options: HaproxyOptions, paths: HaproxyPaths): string {
   const services = Math.floor(options.maxConnections * SERVICES_SHARE)
   const name = 'ssl_fc_sni,lower,rtrim(.),concat(/)'
-  return `  acl names_console ssl_fc_sni -m str -i ${options.publicHost}
+  return `  acl names_console ssl_fc_sni -m str -i ${ownHosts(options)}
   acl names_console ${name},map_beg(${paths.routes}),${routeField('flags')} -m sub ${FLAGS.console}
   tcp-request session reject if { fe_conn gt ${services} } { ssl_fc_sni -m found } !names_console`
 }

@@ -1,12 +1,12 @@
-/** What each service carried since this HAProxy began, by the id of the service. */
+/** How much each service has carried since this HAProxy started, by the service's id. */
 export const COUNTS_TABLE = 'counts/services'
 
-/** Rows of services that nobody visits any more make room for others. */
+/** When it is full, services that nobody visits lose their rows. */
 const SIZE = '200k'
 
 /**
- * In a section of peers, because HAProxy that has handed over empties the tables of its backends before somebody has
- * read them. No peer is in it, and `disabled` says that none is missing.
+ * In a section of peers, because a HAProxy that has handed over empties the tables of its backends before the edge
+ * has read them. It has no peers, and `disabled` says that none is missing.
  */
 export function renderCountsTable(): string {
   return `peers counts

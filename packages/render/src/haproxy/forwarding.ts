@@ -1,15 +1,15 @@
-import { SESSION_KEY_HEADER } from '@postern/contract/auth'
+import { SESSION_KEY_HEADER } from '@postern/contract/sign-in/auth'
 import { SESSION_PATTERN } from './lua/session.ts'
 import { FLAGS, routeField } from './maps/routes.ts'
 import type { HaproxyOptions } from './options.ts'
 import { renderCostly } from './rates.ts'
 
-/** Programs fold other characters into one too, when they make names of variables out of those of headers. */
+/** Programs also fold other characters into one, when they turn the names of headers into those of variables. */
 const GAP = '[^a-z0-9]'
 
 /**
- * What a visitor may not say: who and where it is, what it asked for, and who has signed in, by our names and by those of
- * other proxies. `X-Auth-Token`, `X-Auth-Key` and the like are what programs show to an API.
+ * Headers that a visitor must not set: who and where it is, how it asked, and who has signed in, under our names
+ * and those of other proxies. `X-Auth-Token`, `X-Auth-Key` and the like stay: programs show them to an API.
  */
 const FORGED = [
   'x-forwarded.*',
@@ -20,24 +20,38 @@ const FORGED = [
   'x-cluster-client-ip',
   'true-client-ip',
   'cf-connecting-ip',
-  'x-original-url',
-  'x-rewrite-url',
   'proxy',
   'remote-.*',
   'x-auth-request-.*',
   'x-postern-.*',
   'x-webauth-.*',
 ]
-/** What is between a visitor and this proxy alone. */
+/**
+ * By these, programs read another path than the one that was decided by, or cut a beginning off it: a path that needs no
+ * sign-in would lead to any other.
+ */
+const PATHS = [
+  'x-original-(ur[il]|path)',
+  'x-envoy-original-path',
+  'x-rewrite-ur[il]',
+  'x-request-uri',
+  'x-matched-path',
+  'x-traversal-path',
+  'x-ingress-path',
+  '(x-)?script-name',
+  'path-info',
+  'daphne-root-path',
+]
+/** Headers that are only for this proxy. */
 const HOP_BY_HOP = ['keep-alive', 'proxy-connection', 'http2-settings']
 
-/** Matched from the start, each alternative by one way only: linear. */
-const CUT = `^(${[...FORGED, ...HOP_BY_HOP].map((name) => name.replaceAll('-', GAP)).join('|')})$`
+/** Matched from the start, each alternative in one way only: linear. */
+const CUT = `^(${[...FORGED, ...PATHS, ...HOP_BY_HOP].map((name) => name.replaceAll('-', GAP)).join('|')})$`
 
-/** Cutting a session out of so much takes Lua as long as several other requests do. */
+/** Above these, cutting out a session takes Lua as long as several other requests. */
 const [LONG_COOKIE, LONG_QUERY, MANY_COOKIES] = [4096, 1024, 20]
 
-/** Before it is known whether a source has asked too often. Signed-in visitors have one short cookie. */
+/** Goes before the check whether a source has asked too often. Signed-in visitors have one short cookie. */
 export function renderCostlyCuts(options: HaproxyOptions): string {
   return `  acl has_long_cookies req.fhdr(cookie),length gt ${LONG_COOKIE}
   acl has_long_cookies req.fhdr_cnt(cookie) gt ${MANY_COOKIES}
@@ -45,16 +59,16 @@ ${renderCostly(options, 'has_long_cookies has_session')}
 ${renderCostly(options, `{ query,length gt ${LONG_QUERY} } { query -m reg -i '${SESSION_PATTERN}' }`)}`
 }
 
-/** What kind of service and of request it is. */
+/** The kind of the service and of the request. */
 export function renderKind(): string {
   return `  acl is_console var(txn.flags) -m sub ${FLAGS.console}
   acl is_https var(txn.flags) -m sub ${FLAGS.https}
   acl is_grpc req.fhdr(content-type) -m reg -i '^application/grpc([+;]|$)'`
 }
 
-/** What does not cross to a service of what the visitor sent. */
+/** Cuts what must not pass from the visitor to a service. */
 export function renderCuts(): string {
-  return `  # The second half of the console's sessions is the server's to read, and nobody else's.
+  return `  # Only the server may read the second half of the console's sessions.
   http-request set-var(txn.half) req.fhdr(${SESSION_KEY_HEADER}) if is_console !is_plain
   http-request del-header ${CUT} -m reg unless is_plain
   http-request set-header ${SESSION_KEY_HEADER} %[var(txn.half)] if { var(txn.half) -m found }
@@ -68,8 +82,8 @@ ${renderStripped()}`
 }
 
 /**
- * A path without its service's prefix, behind all that is decided by the whole. Every reading of it begins with that
- * prefix (0010). Of slashes behind it one is left: two would be the beginning of a host, where a service redirects.
+ * Cuts the service's prefix off the path, after all rules that need the whole. Every reading of the path begins with
+ * that prefix (0010). One slash is left behind it: in a service's redirect, two would begin a host.
  */
 function renderStripped(): string {
   return `  http-request set-var(txn.prefix) var(txn.route),${routeField('prefix')}
@@ -80,7 +94,7 @@ function renderStripped(): string {
   http-request set-header X-Forwarded-Prefix %[var(txn.prefix)] if is_stripped`
 }
 
-/** What we say of the visitor, behind all that the visitor sent. */
+/** Our own headers about the visitor, after all that the visitor sent. */
 export function renderSaid({ httpsPort }: HaproxyOptions): string {
   return `  http-request add-header X-Forwarded-For %[var(sess.source)]
   http-request add-header X-Real-IP %[var(sess.source)]
@@ -89,7 +103,7 @@ export function renderSaid({ httpsPort }: HaproxyOptions): string {
   http-request add-header X-Forwarded-Port ${httpsPort}`
 }
 
-/** A name in `Connection` would make the next proxy drop that header, also one of ours. */
+/** A name in `Connection` would make the next proxy drop that header, even one of ours. */
 function renderHopByHop(): string {
   return `  acl asks_upgrade req.hdr(connection) -m str -i upgrade
   acl has_upgrade req.fhdr_cnt(upgrade) gt 0
@@ -101,7 +115,7 @@ function renderHopByHop(): string {
   http-request set-header TE trailers if !is_plain is_grpc { req.fhdr_cnt(te) gt 0 }`
 }
 
-/** WebDAV names the target of MOVE and COPY by its whole address, which services compare with their own. */
+/** In WebDAV, MOVE and COPY have the whole address of their target, which services compare with their own. */
 function renderDestination(): string {
   return `  acl has_destination req.fhdr(destination) -m beg -i https://
   http-request set-var(txn.visited) req.fhdr(host),lower if !is_plain has_destination

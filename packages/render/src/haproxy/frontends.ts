@@ -2,7 +2,7 @@ import { renderAnswers } from './answers.ts'
 import { isIn, NO_ROOM, renderRequestBudget, renderRooms } from './budgets.ts'
 import { renderBinds, renderConsoleShare, renderSourceLimit } from './connections.ts'
 import { renderCostlyCuts, renderCuts, renderKind } from './forwarding.ts'
-import { logFormat } from './log-format.ts'
+import { logFormat, renderLoggedQuery } from './log-format.ts'
 import { FLAGS } from './maps/routes.ts'
 import type { HaproxyOptions, HaproxyPaths } from './options.ts'
 import { type PageName, renderRefusal, renderReturn } from './pages.ts'
@@ -21,7 +21,7 @@ import {
 import { renderIdentity, renderKeys, renderSignIn } from './sign-in.ts'
 import { renderSource } from './streams.ts'
 
-/** Nobody stays with plain HTTP: it redirects, and proves where a domain leads. */
+/** Plain HTTP only redirects, and proves where a domain leads. */
 export function plainRoom({ maxConnections }: HaproxyOptions): number {
   return Math.ceil(maxConnections / 8)
 }
@@ -31,7 +31,7 @@ export function renderFrontends(options: HaproxyOptions, paths: HaproxyPaths): s
     `frontend http
 ${renderBinds(options, options.httpPort, '')}
   no log
-  # One request for each connection, so that what is bounded of these is bounded of requests as well.
+  # One request for each connection, so that the limits of connections hold for requests as well.
   option httpclose
   option disable-h2-upgrade
   maxconn ${plainRoom(options)}
@@ -62,27 +62,27 @@ ${renderSource()}
 ${renderMalformed()}
 ${renderRequestBudget(options)}
 ${renderLookup(options, paths)}
-${renderDirect(paths)}
+${renderDirect(options, paths)}
 ${renderRouting(options, paths)}
 ${renderKind()}
 ${renderRefusals(options, paths)}
 ${renderKeys(paths)}
 ${renderSignIn()}
 ${renderCuts()}
-${renderIdentity()}
+${renderLoggedQuery(options, 'unless is_console')}${renderIdentity()}
 ${renderAnswers(options)}
 ${renderPatience(options)}
 ${renderTargets()}`,
   ].join('\n')
 }
 
-/** Where authorities look (RFC 8555, 8.3). */
+/** The path at which authorities look (RFC 8555, 8.3). */
 const CHALLENGES = '/.well-known/acme-challenge/'
 
 /**
- * They ask at port 80, and follow redirects: a service must never answer in our place, or it could have a certificate
- * for the name signed for itself. All other paths go on. The token is the whole rest of the path; `bytes` would do, but
- * from 2.9 on it gives all of a text that is shorter than was asked for.
+ * Authorities ask at port 80, and follow redirects: a service must never answer in our place, or it could get a
+ * certificate for the name. The token is the whole rest of the path; `bytes` would do, but from 2.9 on it returns all
+ * of a text that is shorter than was asked for.
  */
 function renderChallengeAnswer(paths: HaproxyPaths): string {
   return `  http-request set-var(txn.token) path,field(${CHALLENGES.split('/').length},/,0) if { path -m beg ${CHALLENGES} }
@@ -115,7 +115,7 @@ function renderRefusals(options: HaproxyOptions, paths: HaproxyPaths): string {
   ].join('\n')
 }
 
-/** A visitor who is silent has the time for a body, or for reading. A call may be silent for as long as it is open. */
+/** A silent visitor has the time for a body, or for reading. A call may be silent for as long as it is open. */
 function renderPatience({ timeouts }: HaproxyOptions): string {
   return `  http-request set-timeout client ${timeouts.idle}s if ${isIn('grpc')}
   http-response set-timeout client ${timeouts.reader}s unless ${isIn('grpc')}`

@@ -4,7 +4,7 @@ export interface PortSpan {
   to: number
 }
 
-/** How long silence may last, in seconds; the length of a transfer does not matter. */
+/** How long a side may be silent, in seconds; the length of a transfer does not matter. */
 export interface HaproxyTimeouts {
   /** Until a TLS hello and the head of a request are complete. */
   head: number
@@ -18,38 +18,50 @@ export interface HaproxyTimeouts {
 
 /** The settings of an installation that HAProxy's configuration depends on. Durations are in seconds. */
 export interface HaproxyOptions {
-  /** Absolute, of plain characters; holds every file of HAProxy's. */
+  /** Absolute, of plain characters; holds all of HAProxy's files. */
   directory: string
   serverSocket: string
   /** Holds the sockets by which the parts of HAProxy reach each other. */
   lanes: string
-  /** HAProxy's root directory once it runs as its own user: above the server's socket and the lanes. */
+  /** HAProxy's root directory once it runs as its own user; it contains the server's socket and the lanes. */
   root: string
   /** IP literals to listen on. */
   addresses: readonly string[]
   httpPort: number
   httpsPort: number
   publicHost: string
-  /** Whom HAProxy becomes once its ports are bound; null: it stays who started it. */
+  /** Hosts from before at which the installation still answers. */
+  formerHosts: readonly string[]
+  /** The user that HAProxy becomes once its ports are bound; null: it keeps the user that started it. */
   user: { uid: number; gid: number } | null
   /** Visitors' connections at the same time. */
   maxConnections: number
   connectionsPerSource: number
-  /** To bind for TCP services: those of the installation's range that no other program holds. */
+  /** Ports to bind for TCP services: those of the installation's range that no other program holds. */
   ports: readonly PortSpan[]
   /** Connections to TCP services at the same time; each takes two open files. */
   portConnections: number
-  /** How many of them may have their TLS end here, which takes two more. */
+  /** How many of them may have their TLS end here, which takes two more files. */
   tlsPortConnections: number
-  /** Where the edge takes log lines, on 127.0.0.1. */
+  /** The port on 127.0.0.1 where the edge takes log lines. */
   logPort: number
-  /** What each log line begins with, so that nobody else can write one: hex digits. */
+  /** Each log line begins with it, so that nobody else can write one; hexadecimal digits. */
   logSecret: string
+  /** Whether the queries of requests are in the log, too. */
+  logQuery: boolean
   connectTimeout: number
-  /** One more than the machine can spare costs a fifth of the processor time of each request. */
+  /** One thread more than the machine has cores to spare costs a fifth of each request's processor time. */
   threads: number
   timeouts: HaproxyTimeouts
   tunnelTimeout: number
+}
+
+/** The hosts of the installation itself, as patterns of an `acl`. */
+export function ownHosts({
+  publicHost,
+  formerHosts,
+}: Pick<HaproxyOptions, 'publicHost' | 'formerHosts'>): string {
+  return [publicHost, ...formerHosts].map((host) => host.toLowerCase()).join(' ')
 }
 
 /** A setting that must not be pasted into a configuration. */
@@ -57,7 +69,7 @@ export class RenderError extends Error {
   readonly code = 'render'
 }
 
-/** Every file HAProxy reads or is reached by, below its directory. */
+/** All files and sockets of HAProxy, below its directory. */
 export function haproxyPaths(directory: string) {
   return {
     config: `${directory}/haproxy.cfg`,
@@ -83,19 +95,19 @@ export function haproxyPaths(directory: string) {
 }
 export type HaproxyPaths = ReturnType<typeof haproxyPaths>
 
-/** A way from one part of HAProxy to another, through a socket that only HAProxy reaches. */
-export type Lane = 'port' | 'own' | 'sorry'
+/** A socket between two parts of HAProxy, which only HAProxy can reach. */
+export type Lane = 'port' | 'own' | 'unsent'
 
 /**
- * Where the next part listens. HAProxy binds it before it becomes another user, and by that user's group: its unit does
- * not let root change what is another's already.
+ * Where the next part listens. HAProxy binds it before it becomes another user, with that user's group: its unit does
+ * not let root change what already belongs to another user.
  */
 export function laneBind({ lanes, user }: HaproxyOptions, lane: Lane): string {
   const access = user === null ? 'mode 600' : `mode 660 gid ${user.gid}`
   return `unix@${lanes}/${lane}.sock ${access}`
 }
 
-/** What the part before dials. */
+/** The address that the first part dials. */
 export function laneServer(options: HaproxyOptions, lane: Lane): string {
   return socketInside(options, `${options.lanes}/${lane}.sock`)
 }

@@ -1,11 +1,11 @@
-import type { HaproxyPaths } from './options.ts'
+import type { HaproxyOptions, HaproxyPaths } from './options.ts'
 
 /** Pages of our own, one per reason. They hold no value of a request, load nothing and are never cached. */
 const PAGES = {
   'bad-request': {
     status: 400,
     title: 'This request cannot be read',
-    text: 'The address or the host of the request is not valid.',
+    text: 'The address or host of the request is not valid.',
   },
   forbidden: {
     status: 403,
@@ -32,11 +32,11 @@ const PAGES = {
     title: 'This request is too large',
     text: 'Its address and headers are larger than 30 kB. Deleting the cookies of this site usually helps.',
   },
-  timeout: { status: 408, title: 'The request took too long', text: 'It did not arrive completely in time.' },
+  timeout: { status: 408, title: 'The request took too long', text: 'It did not arrive in full in time.' },
   internal: {
     status: 500,
     title: 'The request failed',
-    text: 'The proxy could not handle it. If this keeps happening, tell whoever runs this server.',
+    text: 'The proxy could not handle it. If this keeps happening, tell the person who runs this server.',
   },
   'bad-answer': {
     status: 502,
@@ -83,6 +83,29 @@ export function pageStatus(name: PageName): number {
   return PAGES[name].status
 }
 
+/**
+ * Those that an operator wants to know more about. All of them lead to the console in the same way, whoever reads them and
+ * whatever is published, so the link tells nothing; the address goes along as the browser's referrer.
+ */
+const EXPLAINED: readonly PageName[] = [
+  'forbidden',
+  'unknown',
+  'bad-answer',
+  'tunnel-down',
+  'unresolved',
+  'disabled',
+  'unreachable',
+  'no-answer',
+]
+
+type Installation = Pick<HaproxyOptions, 'publicHost' | 'httpsPort'>
+
+function renderLink({ publicHost, httpsPort }: Installation): string {
+  const host = publicHost.includes(':') ? `[${publicHost}]` : publicHost
+  const url = `https://${host}${httpsPort === 443 ? '' : `:${httpsPort}`}/why`
+  return ` · <a href="${url}" referrerpolicy="unsafe-url" rel="nofollow">Do you run this server? Find out why</a>`
+}
+
 /** In the colours of the console. */
 const STYLE = `:root{color-scheme:light dark;--back:#f6f6f9;--text:#191822;--soft:#5b5b67;--line:#d2d2da;--mark:#6249da}
 @media (prefers-color-scheme:dark){:root{--back:#0c0c10;--text:#eeeef2;--soft:#a3a3ae;--line:#383841;--mark:#b5b5ff}}
@@ -90,20 +113,20 @@ const STYLE = `:root{color-scheme:light dark;--back:#f6f6f9;--text:#191822;--sof
 color:var(--text);font:16px/1.6 Geist,system-ui,sans-serif}main{max-width:30rem;width:100%;border-top:3px solid var(--mark);padding-top:24px}
 p{margin:0;color:var(--soft)}p.code{font:600 14px/1.4 ui-monospace,monospace;color:var(--mark)}
 h1{margin:8px 0 12px;font-size:26px;line-height:1.25;letter-spacing:-.01em}
-footer{margin-top:32px;padding-top:12px;border-top:1px solid var(--line);font-size:13px;color:var(--soft)}`
+footer{margin-top:32px;padding-top:12px;border-top:1px solid var(--line);font-size:13px;color:var(--soft)}a{color:inherit}`
 
-export function renderPage(name: PageName): string {
+export function renderPage(name: PageName, installation: Installation): string {
   const { status, title, text } = PAGES[name]
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <meta name="robots" content="noindex"><title>${title}</title><style>
 ${STYLE}
 </style></head>
-<body><main><p class="code">${status}</p><h1>${title}</h1><p>${text}</p><footer>Postern</footer></main></body></html>
+<body><main><p class="code">${status}</p><h1>${title}</h1><p>${text}</p><footer>Postern${EXPLAINED.includes(name) ? renderLink(installation) : ''}</footer></main></body></html>
 `
 }
 
-/** The second half of every rule that answers with a page of ours. */
+/** The end of every rule that answers with a page of ours. */
 export function renderPageBody(file: string): string {
   const policy = `"default-src 'none'; style-src 'unsafe-inline'"`
   return [
@@ -119,7 +142,7 @@ export function renderReturn(paths: HaproxyPaths, name: PageName): string {
   return `http-request return status ${pageStatus(name)} ${renderPageBody(paths.page(name))}`
 }
 
-/** Rules that answer with a page of ours under a condition, and say why to the log of the service. */
+/** Rules that answer with a page of ours under a condition, and give the reason to the service's log. */
 export function renderRefusal(paths: HaproxyPaths, why: string, name: PageName, condition: string): string {
   return `  http-request set-var(txn.why) str(${why}) if ${condition}
   ${renderReturn(paths, name)} if { var(txn.why) -m str ${why} }`

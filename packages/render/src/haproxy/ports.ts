@@ -1,10 +1,17 @@
 import { renderBinds, renderCrowdLimit, renderSourceLimit } from './connections.ts'
 import { COUNTS_TABLE } from './counts.ts'
 import { FLAGS, routeField } from './maps/routes.ts'
-import { type HaproxyOptions, type HaproxyPaths, laneBind, laneServer, type PortSpan } from './options.ts'
+import {
+  type HaproxyOptions,
+  type HaproxyPaths,
+  laneBind,
+  laneServer,
+  ownHosts,
+  type PortSpan,
+} from './options.ts'
 import { COUNTERS } from './streams.ts'
 
-/** The ports of a range without some, as spans. */
+/** The ports of a range except some, as spans. */
 export function spansWithout({ from, to }: PortSpan, taken: ReadonlySet<number>): PortSpan[] {
   const spans: PortSpan[] = []
   let start = from
@@ -17,10 +24,11 @@ export function spansWithout({ from, to }: PortSpan, taken: ReadonlySet<number>)
 }
 
 /**
- * TCP services. The whole range is bound once, and the port that a visitor came to is looked up like the address of an
- * HTTP service. Where TLS ends here, the connection takes a lane to a frontend that has the certificates, or to one bind
- * of it that has the installation's own alone. Browsers send a host's cookies to all of its ports, so a hello must name
- * the service's own domain, or nothing but the installation's address where it has none, before a certificate is shown.
+ * TCP services. The whole range is bound once, and the visitor's port is looked up like the address of an HTTP
+ * service. Where TLS ends here, the connection takes a lane to a frontend that has the certificates, or to its bind
+ * that has only the installation's own. Browsers send a host's cookies to all of its ports, so before it gets a
+ * certificate, a hello must name the service's own domain or, where it has none, the installation's address or
+ * nothing.
  */
 export function renderPorts(options: HaproxyOptions, paths: HaproxyPaths): string {
   const { ports, portConnections, tlsPortConnections } = options
@@ -54,7 +62,7 @@ ${renderNames()}
   tcp-request content set-var-fmt(txn.stream) %fp-%cp,%ci
   tcp-request content track-sc${COUNTERS.stream} var(txn.stream) table streams
   tcp-request content sc-set-gpt0(${COUNTERS.stream}) var(txn.id)
-  # Those that are handed on are in the log from there.
+  # Connections that are handed on are logged there.
   tcp-request content set-log-level silent if ends_tls
   tcp-request content track-sc${COUNTERS.service} var(txn.id) table ${COUNTS_TABLE} unless ends_tls
   tcp-request content lua.log_open unless ends_tls
@@ -97,21 +105,24 @@ ${renderPatience(options)}
 }
 
 /**
- * Whom a visitor means. All rules run again when more of a hello comes, so this stands before those that count. What is no
- * hello goes on, and fails where the reason is known.
+ * The name that a visitor asks for. All rules run again when more of a hello arrives, so these come before those that
+ * count. A connection without a hello goes on, and fails where the reason is known.
  */
-function renderHello({ timeouts, publicHost }: HaproxyOptions): string {
-  return `  tcp-request inspect-delay ${timeouts.head}s
+function renderHello(options: HaproxyOptions): string {
+  return `  tcp-request inspect-delay ${options.timeouts.head}s
   acl has_hello req.ssl_hello_type 1
-${renderNamed(publicHost, 'req.ssl_sni', 'if ends_tls has_hello')}`
+${renderNamed(options, 'req.ssl_sni', 'if ends_tls has_hello')}`
 }
 
-/** @param sni where the name is read @param condition of what has one */
-function renderNamed(publicHost: string, sni: string, condition: string): string {
+/**
+ * @param sni the fetch that reads the name
+ * @param condition when there is one
+ */
+function renderNamed(options: HaproxyOptions, sni: string, condition: string): string {
   return `  acl has_domain var(sess.route),${routeField('domain')} -m len gt 0
   acl names_any var(txn.named) -m len gt 0
   acl names_own var(txn.named) -m reg '^[0-9.]+$|:'
-  acl names_own var(txn.named) -m str ${publicHost.toLowerCase()}
+  acl names_own var(txn.named) -m str ${ownHosts(options)}
   acl is_meant var(txn.named),strcmp(txn.domain) eq 0
   acl is_meant var(txn.meant) -m bool
   tcp-request content set-var(txn.domain) var(sess.route),${routeField('domain')} ${condition}
@@ -120,16 +131,16 @@ function renderNamed(publicHost: string, sni: string, condition: string): string
 }
 
 /**
- * Asked again of who has shaken hands: HAProxy reads no name in a hello that somebody on the way has cut into records, and
+ * Checked again after the handshake: HAProxy finds no name in a hello that was cut into records on the way, but
  * OpenSSL does.
  */
-function renderMeant({ publicHost }: HaproxyOptions): string {
-  return `${renderNamed(publicHost, 'ssl_fc_sni', 'if { ssl_fc }')}
+function renderMeant(options: HaproxyOptions): string {
+  return `${renderNamed(options, 'ssl_fc_sni', 'if { ssl_fc }')}
   tcp-request content set-var(txn.why) str(name) if { ssl_fc } !is_meant
   tcp-request content reject if { var(txn.why) -m found }`
 }
 
-/** An idle connection lives as long as an idle WebSocket, also when one side has said all it has to say. */
+/** An idle connection lives as long as an idle WebSocket, even after one side has finished. */
 function renderPatience({ tunnelTimeout }: HaproxyOptions): string {
   return `  timeout server ${tunnelTimeout}s
   timeout server-fin ${tunnelTimeout}s
@@ -143,7 +154,7 @@ function renderFailedHandshake({ logSecret }: HaproxyOptions, paths: HaproxyPath
 }
 
 /**
- * Fields as apps/edge reads them. A service behind TLS is only in the log once the handshake is over.
+ * Fields as apps/edge reads them. A service behind TLS is logged only after the handshake.
  * @param hello seconds of silence until a connection is handed on; from then on that of the backend counts
  */
 function renderLogged(
@@ -152,9 +163,9 @@ function renderLogged(
   hello: number,
 ): string {
   const end = `%[var(txn.id)]|%ts|%[var(txn.why)]|%[var(txn.node),map_str(${paths.nodes})]`
-  return `  # Also of connections over which nothing was said, like those that are refused at once.
+  return `  # Also for connections without data, such as those that are refused at once.
   no option dontlognull
-  log-format "T|${logSecret}|${end}|%[date(0,ms)]|%ci|%[var(sess.port)]|%U|%B|%Tt"
+  log-format "T|${logSecret}|${end}|%[date(0,ms)]|%ci|%[var(sess.port)]|%U|%B|%Tt|%Tc|%si:%sp"
   timeout client ${hello}s
   timeout client-fin ${tunnelTimeout}s`
 }

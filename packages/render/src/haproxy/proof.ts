@@ -1,7 +1,7 @@
 import { PROOF_PATH } from '@postern/contract/reserved-paths'
 import { type HaproxyOptions, socketInside } from './options.ts'
 
-/** When a request over plain HTTP asks the server to prove that a domain leads here. */
+/** The condition of a plain HTTP request that asks the server to prove that a domain leads here. */
 export const IS_PROOF = [
   'is_proof',
   '{ method GET }',
@@ -15,7 +15,7 @@ export function renderProofAcl(): string {
   return `  acl is_proof pathq -m reg '^${PROOF_PATH.replaceAll('.', '[.]')}/[0-9a-f]{32}$'`
 }
 
-/** The server gets the question and nothing else of what somebody sent: it believes what comes by its socket. */
+/** The server gets the question and no other part of the request, because it trusts what comes through its socket. */
 export function renderProofBackend(options: HaproxyOptions): string {
   return `backend proof
   timeout server ${options.timeouts.head}s

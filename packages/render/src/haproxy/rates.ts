@@ -1,11 +1,11 @@
 import type { HaproxyOptions } from './options.ts'
 import { COUNTERS } from './streams.ts'
 
-/** What one source may begin within ten seconds. */
+/** How much one source may begin within ten seconds. */
 interface Rates {
   connections: number
   requests: number
-  /** Requests that take Lua or the server: many times the work of others. */
+  /** Requests that need Lua or the server: many times the work of others. */
   costly: number
 }
 
@@ -13,14 +13,14 @@ interface Rates {
 export const [SOURCE, NETWORK] = ['src,ipmask(32,64)', 'src,ipmask(32,48)'] as const
 export const PERIOD = '10s'
 const LEAST_PER_SOURCE = 100
-/** An IPv6 /48 may have so many times what a source has. */
+/** An IPv6 /48 may have so many times as much as a source. */
 const NETWORK_SHARE = 2
-/** Requests above the rate that are still told so by a page, as a share of it. */
-const TOLD_SHARE = 1.1
+/** Requests above the rate that still get a page, as a share of it. */
+const GRACE_SHARE = 1.1
 
 /**
- * All are so many times the connections that a source may have, so that one setting says how much that is. With 500, a
- * second may have 1,000 requests, and 100 new connections and 100 costly requests, on the average of ten.
+ * All are multiples of the connections that a source may have, so that one setting determines them. With 500, a
+ * source may have 1,000 requests, 100 new connections and 100 costly requests a second, averaged over ten.
  */
 export function sourceRates({ connectionsPerSource }: HaproxyOptions): Rates {
   const many = Math.max(LEAST_PER_SOURCE, connectionsPerSource)
@@ -28,8 +28,8 @@ export function sourceRates({ connectionsPerSource }: HaproxyOptions): Rates {
 }
 
 /**
- * A full TLS handshake takes as much as ten requests, so whoever connects too often is refused before it. All ports count
- * together, in the tables of what each source holds.
+ * A full TLS handshake costs as much as ten requests, so a source that connects too often is refused before it. All
+ * ports count together, in the tables of the sources' connections.
  */
 export function renderConnectionRate(options: HaproxyOptions): string {
   const { connections } = sourceRates(options)
@@ -46,14 +46,14 @@ function isOver(figure: string, limit: number): string[] {
   ]
 }
 
-/** Conditions of too many requests; those far above are not even told so. */
+/** Conditions for too many requests; far above the rate there is not even a page. */
 export function requestRates(options: HaproxyOptions): { over: string[]; farOver: string[] } {
   const { requests } = sourceRates(options)
   const over = (limit: number) => isOver('sc_http_req_rate', limit)
-  return { over: over(requests), farOver: over(requests * TOLD_SHARE) }
+  return { over: over(requests), farOver: over(requests * GRACE_SHARE) }
 }
 
-/** Counts a costly request before its cost, and notes whether the source has had its share. */
+/** Counts a costly request before the work, and notes whether the source has used up its share. */
 export function renderCostly(options: HaproxyOptions, condition: string): string {
   const { requests, requestNetworks } = COUNTERS
   const over = isOver('sc_gpc0_rate', sourceRates(options).costly).map((each) => `${condition} ${each}`)

@@ -1,4 +1,5 @@
-import { budgetRules, paceRules } from './budget.ts'
+import { budgetRules, fragmentRules, paceRules } from './budget.ts'
+import { guestRules } from './guests.ts'
 import type { FirewallPlan } from './plan.ts'
 
 export interface Chain {
@@ -9,30 +10,38 @@ export interface Chain {
   rules: string[]
 }
 
+/** Before packets that came in pieces are put together, at -400. */
+const PIECES = -450
 /** Before connection tracking. */
 const RAW = -300
 const DESTINATION_NAT = -100
-/** Before the chains of other programs (priority 0), so that what we drop costs nothing more. */
+/** Before the chains of other programs (priority 0), so that a dropped packet costs nothing more. */
 const FILTER = -10
 const SOURCE_NAT = 100
 
-/** They are made once: what changes is in the sets. */
+/** The chains are fixed; what changes is in the sets. */
 export function chainsOf(plan: FirewallPlan): Chain[] {
   const isolation = isolationOf(plan)
   return plan.isBare ? isolation : [...isolation, ...trafficOf(plan)]
 }
 
-/** What keeps nodes from each other and from this machine. */
+/** The chains that isolate nodes from each other and from this machine, and its users from nodes. */
 export function isolationOf(plan: FirewallPlan): Chain[] {
-  return [filterOf('input', FILTER, inputRules(plan)), filterOf('forward', FILTER, forwardRules(plan))]
+  return [
+    filterOf('input', FILTER, inputRules(plan)),
+    filterOf('forward', FILTER, forwardRules(plan)),
+    filterOf('output', FILTER, outputRules(plan)),
+  ]
 }
 
 function trafficOf(plan: FirewallPlan): Chain[] {
   return [
     filterOf('forward', FILTER + 5, otherRules(plan), 'forward_others'),
     translationOf('postrouting', SOURCE_NAT, sourceRules(plan)),
+    translationOf('prerouting', DESTINATION_NAT, frontRules(plan), 'prerouting_fronts'),
     ...visitorChains('prerouting', `iifname != "${plan.interface}" fib daddr type local`),
     ...visitorChains('output', 'fib daddr type local'),
+    filterOf('prerouting', PIECES, fragmentRules(plan.fragmentsPerSecond), 'prerouting_pieces'),
     ...loopbackChains(),
     ...answerChains(),
   ]
@@ -55,9 +64,9 @@ const FROM_TARGET = ['ip saddr . udp sport @targets4', 'ip6 saddr . udp sport @t
 )
 
 /**
- * Nodes may open HTTPS at the edge and ping it, each from its own address in the tunnel, which WireGuard holds it
- * to. From the networks behind a gateway comes only what answers the edge: not even the rest of a connection that
- * began elsewhere, or an accomplice outside could begin it.
+ * Nodes may open HTTPS at the edge and ping it, each from its own address in the tunnel, which WireGuard holds it to.
+ * From the networks behind a gateway only answers to the edge may come; not even packets of a connection that began
+ * elsewhere, which an accomplice outside could begin.
  */
 function inputRules({ interface: name, httpsPort }: FirewallPlan): string[] {
   return [
@@ -75,6 +84,18 @@ function inputRules({ interface: name, httpsPort }: FirewallPlan): string[] {
   ]
 }
 
+/**
+ * Behind a router or in a container the installation's addresses are another machine's, which may let in more from
+ * here than from the internet, and leads HTTPS back as from itself. So a node finds HTTPS there without leaving, by its
+ * own address, and `forwardRules` lets nothing else go there.
+ */
+function frontRules({ interface: name, httpsPort }: FirewallPlan): string[] {
+  return FRONTS.map(
+    (front) => `iifname "${name}" fib daddr type != local ${front} tcp dport ${httpsPort} redirect`,
+  )
+}
+const FRONTS = ['ip daddr @front4', 'ip6 daddr @front6']
+
 /** Some nodes may reach the internet, and visitors the targets of UDP services; nothing else passes the tunnel. */
 function forwardRules({ interface: name }: FirewallPlan): string[] {
   const outward = `iifname "${name}" oifname != "${name}"`
@@ -82,9 +103,10 @@ function forwardRules({ interface: name }: FirewallPlan): string[] {
   return [
     `iifname != "${name}" oifname != "${name}" accept`,
     `oifname "${name}" tcp flags & (syn | rst) == syn tcp option maxseg size set rt mtu`,
+    ...FRONTS.map((front) => `${outward} ${front} drop`),
     `${outward} ip saddr @internet4 ip daddr != @private4 accept`,
     `${outward} ip6 saddr @internet6 ip6 daddr != @private6 accept`,
-    // Only while the node may, and while it is a target: taking that away also cuts what runs.
+    // Only while the node has the right and is a target: taking it away also cuts running flows.
     `${inward} ip daddr @internet4 ct state established,related accept`,
     `${inward} ip6 daddr @internet6 ct state established,related accept`,
     ...TO_TARGET.map((visit) => `${inward} ct direction original ${visit} accept`),
@@ -94,8 +116,25 @@ function forwardRules({ interface: name }: FirewallPlan): string[] {
 }
 
 /**
- * Where the kernel forwards because of us, it does so for nobody else: between other networks passes only what was
- * translated, as the visitors of a service are that does not lead into the tunnel, and its answers.
+ * Root and HAProxy alone begin anything in the tunnel: for the other users of this machine a service is where
+ * visitors find it, behind its IP lists and sign-in. Visitors of UDP services have passed theirs by then.
+ */
+function outputRules({ interface: name, dialers }: FirewallPlan): string[] {
+  return [
+    `oifname != "${name}" accept`,
+    // Not the other way round: a socket of the kernel itself, which users can have made, has no user.
+    `meta skuid { ${dialers.join(', ')} } accept`,
+    // The kernel may still remember a connection of these users when somebody else begins one from its port.
+    'tcp flags & (syn | ack) == syn drop',
+    'ct state established,related accept',
+    ...TO_TARGET.map((visit) => `${visit} accept`),
+    'meta l4proto { tcp, udp } drop',
+  ]
+}
+
+/**
+ * Where the kernel forwards because of us, it does so for nobody else: between other networks only translated packets
+ * pass, which are those of services that do not lead into the tunnel.
  */
 function otherRules({ interface: name }: FirewallPlan): string[] {
   return [
@@ -106,18 +145,19 @@ function otherRules({ interface: name }: FirewallPlan): string[] {
   ]
 }
 
-function sourceRules({ interface: name }: FirewallPlan): string[] {
+function sourceRules({ interface: name, guestPorts }: FirewallPlan): string[] {
+  const four = `oifname != "${name}" ip saddr @internet4 ip daddr != @private4`
+  const six = `oifname != "${name}" ip6 saddr @internet6 ip6 daddr != @private6`
   return [
-    `oifname != "${name}" ip saddr @internet4 ip daddr != @private4 masquerade`,
-    `oifname != "${name}" ip6 saddr @internet6 ip6 daddr != @private6 masquerade`,
-    // A target must answer by this machine.
+    ...guestRules({ four, six }, guestPorts),
+    // A target must answer through this machine.
     ...TO_TARGET.map((visit) => `oifname != "lo" ${visit} masquerade`),
   ]
 }
 
 /**
- * The way of a UDP service's visitors, who come from outside or are on this machine. The lists hold for each packet,
- * not just for the first of a flow; an answer to this machine is no visitor.
+ * The path of a UDP service's visitors, from outside or from this machine. The IP lists apply to each packet, not
+ * just to the first of a flow; an answer to this machine is no visitor.
  */
 function visitorChains(hook: string, visitor: string): Chain[] {
   const asks = `${visitor} ct direction original`
@@ -132,13 +172,13 @@ function visitorChains(hook: string, visitor: string): Chain[] {
     ...refuse('ip saddr', 'refused4', 'udp dport @limited udp dport . ip saddr != @allowed4'),
     ...refuse('ip6 saddr', 'refused6', 'udp dport @limited udp dport . ip6 saddr != @allowed6'),
   ]
-  // On its way to a program of this machine a packet comes by twice.
+  // A packet to a program of this machine passes here twice.
   const once = hook === 'prerouting' ? `iifname != "lo" ${asks}` : asks
   const counts = [
     `${once} meta nfproto ipv4 counter name udp dport map @in4`,
     `${once} meta nfproto ipv6 counter name udp dport map @in6`,
   ]
-  // A program of this machine is no source that could crowd out others.
+  // A program on this machine is not a source that could crowd out others.
   const crowd = `iifname != "lo" ${visitor} udp dport @served`
   const isFromOutside = hook === 'prerouting'
   const pace = isFromOutside ? paceRules(`${crowd} ct direction original`) : []
@@ -158,8 +198,8 @@ function visitorChains(hook: string, visitor: string): Chain[] {
 }
 
 /**
- * Where a service leads to 127.0.0.1, the edge lets the kernel route to it (drivers/nftables/forwarding.ts). Nothing
- * of that network comes from a wire or leaves by one but what was translated.
+ * Where a service leads to 127.0.0.1, the edge lets the kernel route to it (drivers/nftables/forwarding.ts). Only
+ * translated packets of that network may arrive from outside or leave.
  */
 function loopbackChains(): Chain[] {
   const arriving = ['daddr', 'saddr'].map((side) => `iifname != "lo" ip ${side} 127.0.0.0/8 drop`)
@@ -171,8 +211,8 @@ function loopbackChains(): Chain[] {
 }
 
 /**
- * Answers are counted while they still come from the target: on their way out, or where the visitor is on this machine
- * and they come from elsewhere, on their way in. A packet that does both has been translated by then.
+ * Answers are counted while they still have the target's address: on their way out or, for a visitor on this machine
+ * with a target elsewhere, on their way in. A packet that does both has been translated by then.
  */
 function answerChains(): Chain[] {
   const counts = FROM_TARGET.map(

@@ -1,6 +1,6 @@
 /**
- * What a UDP service carries is counted by counters of its own, which stay when its port or its target changes. The maps
- * lead from the public port to the counter, by direction and kind of address.
+ * Each UDP service has its own counters, which stay when its port or its target changes. The maps lead from the
+ * public port to the counter, by direction and kind of address.
  */
 export const COUNTER_MAP_TYPES = {
   in4: 'type inet_service : counter',
@@ -11,7 +11,7 @@ export const COUNTER_MAP_TYPES = {
   flows6: 'type inet_service : counter',
 } as const
 export type CounterMap = keyof typeof COUNTER_MAP_TYPES
-// Object.keys knows no names.
+// Object.keys returns plain strings.
 export const COUNTER_MAPS = Object.keys(COUNTER_MAP_TYPES) as readonly CounterMap[]
 
 export function counterName(service: number, map: CounterMap): string {

@@ -1,10 +1,11 @@
-import type { Peer } from '@postern/contract/desired-state'
+import type { Peer } from '@postern/contract/edge/desired-state'
 import { describe, expect, test } from 'vitest'
 import { type FirewallPlan, planFirewall, tableOf } from './plan.ts'
 import { type ObservedTable, renderFirewall } from './table.ts'
 
 const settings = {
   publicHost: 'edge.example.com',
+  formerHosts: [],
   tunnelPrivateKey: '',
   tunnelNetwork4: '10.64.0.0/16',
   tunnelNetwork6: 'fd00::/64',

@@ -1,5 +1,6 @@
 import { BUDGET_SETS } from './budget.ts'
 import { type Chain, chainsOf, isolationOf } from './chains.ts'
+import { GUEST_SETS } from './guests.ts'
 import { type FirewallPlan, SET_NAMES, SET_TYPES, type SetName } from './plan.ts'
 import { REFUSED_SETS } from './udp.ts'
 
@@ -11,7 +12,7 @@ export interface ObservedTable {
   counters: string[]
 }
 
-/** What `nft -f` shall do, as one transaction, so that the table is as planned; empty when it is. */
+/** The input of `nft -f` that makes the table match the plan, as one transaction; empty when it does. */
 export function renderFirewall(plan: FirewallPlan, observed: ObservedTable | undefined): string {
   if (!observed) return renderTable(plan)
   if (!isFrameRight(plan, observed)) return renderFreshTable(plan)
@@ -24,7 +25,7 @@ export function renderFirewall(plan: FirewallPlan, observed: ObservedTable | und
   ].join('')
 }
 
-/** Replaces a table that cannot be mended, in one transaction. */
+/** Replaces a table that cannot be repaired, in one transaction. */
 export function renderFreshTable(plan: FirewallPlan): string {
   return `delete table inet ${plan.table}\n${renderTable(plan)}`
 }
@@ -34,7 +35,7 @@ function renderTable(plan: FirewallPlan): string {
     const elements = plan.sets[name].length > 0 ? `; elements = { ${plan.sets[name].join(', ')} }` : ''
     return `  ${kindOf(name)} ${name} { ${SET_TYPES[name]}${elements}; }\n`
   })
-  const notes = Object.entries({ ...REFUSED_SETS, ...BUDGET_SETS }).map(
+  const notes = Object.entries({ ...REFUSED_SETS, ...BUDGET_SETS, ...GUEST_SETS }).map(
     ([name, type]) => `  set ${name} { ${type}; }\n`,
   )
   const counters = plan.counters.map((name) => `  counter ${name} { packets 0 bytes 0; }\n`)
@@ -47,7 +48,7 @@ function renderTable(plan: FirewallPlan): string {
   return `table inet ${plan.table} {\n${head}${chains.join('')}}\n`
 }
 
-/** How a rule is known again (FNV-1a): nft prints rules in words of its own, which differ between versions. */
+/** A hash to recognise a rule by (FNV-1a): nft prints rules in words of its own, which differ between versions. */
 function markOf(rule: string): string {
   let hash = 0x811c9dc5
   for (const character of rule) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193)
@@ -74,7 +75,7 @@ function foundInWords({ head, comments }: ObservedTable['chains'][number]): stri
   return [head, ...comments].join(' ')
 }
 
-/** Whether nodes are kept from each other and from this machine, whatever else is not as planned. */
+/** Whether nodes are isolated from each other and from this machine, whatever else is not as planned. */
 export function isIsolating(plan: FirewallPlan, observed: ObservedTable | undefined): boolean {
   if (!observed) return false
   const found = new Set(observed.chains.map(foundInWords))

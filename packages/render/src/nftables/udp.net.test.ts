@@ -1,5 +1,5 @@
-import { run } from '@postern/testkit/exec'
 import { addNamespace, beginLab } from '@postern/testkit/lab/namespace'
+import { run } from '@postern/testkit/processes/exec'
 import { shared } from '@postern/testkit/shared'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -15,6 +15,7 @@ const machine = shared(
 
 const settings = {
   publicHost: 'edge.example.com',
+  formerHosts: [],
   tunnelPrivateKey: '',
   tunnelNetwork4: '10.64.0.0/16',
   tunnelNetwork6: 'fd00::/64',

@@ -1,4 +1,4 @@
-import type { Peer, TunnelSettings } from '@postern/contract/desired-state'
+import type { Peer, TunnelSettings } from '@postern/contract/edge/desired-state'
 import { containsIp, findCidr, formatCidr } from '@postern/net/cidr'
 import { findIp, formatIp } from '@postern/net/ip'
 import { type ParsedLists, parseLists } from '../haproxy/maps/lists.ts'
@@ -7,7 +7,7 @@ import { COUNTER_MAP_TYPES, COUNTER_MAPS, counterName } from './counters.ts'
 
 /**
  * UDP services, which the kernel carries: `udp4` and `udp6` say where each public port leads, `targets` are those
- * places, `served` are all those ports, and the lists say which visitors may come; `limited` are the ports where only
+ * places, `served` are all those ports, and the lists say which visitors may come; at the `limited` ports only
  * `allowed` ones may.
  */
 export const UDP_SET_TYPES = {
@@ -24,15 +24,15 @@ export const UDP_SET_TYPES = {
   ...COUNTER_MAP_TYPES,
 } as const
 /**
- * Whom the lists turned away: the kernel notes each source and port once a minute, for the log. They are no part of
- * what is planned.
+ * Visitors that the lists refused: the kernel notes each source and port once a minute, for the log. Not part of the
+ * plan.
  */
 export const REFUSED_SETS = {
   refused4: 'type inet_service . ipv4_addr; flags dynamic,timeout; timeout 1m; size 1000',
   refused6: 'type inet_service . ipv6_addr; flags dynamic,timeout; timeout 1m; size 1000',
 } as const
 type UdpSetName = keyof typeof UDP_SET_TYPES
-// Object.keys knows no names.
+// Object.keys returns plain strings.
 export const UDP_SET_NAMES = Object.keys(UDP_SET_TYPES) as readonly UdpSetName[]
 
 /** A UDP service that the kernel can carry. */
@@ -47,7 +47,7 @@ export interface UdpService {
 
 /**
  * @param peers a plain node is reached at both of its addresses in the tunnel
- * @returns undefined when there is nowhere to lead to, or a list cannot be read: nobody may come in
+ * @returns undefined when there is no target, or a list cannot be read: nobody may come in
  */
 export function findUdpService(
   route: ResolvedPortRoute,
@@ -73,7 +73,7 @@ export function findUdpService(
   }
 }
 
-/** The elements of the sets, each in the spelling in which nft's list is read back. */
+/** The elements of the sets, each spelled as nft lists it. */
 export function planUdp(services: readonly UdpService[]): Record<UdpSetName, string[]> {
   const elements: Record<UdpSetName, string[]> = {
     udp4: [],
@@ -110,7 +110,7 @@ export function planUdp(services: readonly UdpService[]): Record<UdpSetName, str
   return elements
 }
 
-/** The names of the counters that services need. */
+/** The names of the counters that the services need. */
 export function planCounters(services: readonly UdpService[]): string[] {
   return services.flatMap((service) => countersOf(service).map((map) => counterName(service.id, map)))
 }

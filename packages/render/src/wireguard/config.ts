@@ -7,13 +7,13 @@ export interface WireGuardInput {
   peers: readonly WireGuardPeer[]
 }
 
-/** `endpoint`: only for one that the interface does not have yet. A closed spelling, like `203.0.113.7:51820`. */
+/** `endpoint`: only for a peer that the interface does not have yet; checked, like `203.0.113.7:51820`. */
 export type WireGuardPeer = TunnelPeer & { endpoint?: string | undefined }
 
 /**
- * The file for `wg syncconf`, which leaves exactly these peers. No endpoints: nodes call us, and no keepalive:
- * the node's own one keeps its way open. But a peer whose endpoint we remember is called: the keepalive, which the
- * next file takes off again, makes WireGuard shake hands as soon as the interface is up.
+ * The file for `wg syncconf`, which leaves exactly these peers. Without endpoints, because nodes connect to us, and
+ * without keepalive, because the node's own keeps its path open. A peer whose endpoint we remember gets both: the
+ * keepalive, which the next file removes again, makes WireGuard shake hands as soon as the interface is up.
  */
 export function renderWireGuard(input: WireGuardInput): string {
   const own = ['[Interface]', `PrivateKey = ${input.privateKey}`, `ListenPort = ${input.listenPort}`]

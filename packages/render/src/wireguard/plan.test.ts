@@ -1,4 +1,4 @@
-import type { Peer } from '@postern/contract/desired-state'
+import type { Peer } from '@postern/contract/edge/desired-state'
 import { parseCidr } from '@postern/net/cidr'
 import { expect, test } from 'vitest'
 import { admitPeers, type PlanInput, planTunnel } from './plan.ts'
@@ -18,6 +18,7 @@ const node = (nodeId: number, changes: Partial<Peer> = {}): Peer => ({
 const input = (peers: Peer[], changes: Partial<PlanInput> = {}): PlanInput => ({
   settings: {
     publicHost: 'edge.example.com',
+    formerHosts: [],
     tunnelPrivateKey: keyOf('K'),
     tunnelNetwork4: '10.64.0.0/16',
     tunnelNetwork6: 'fd00::/64',

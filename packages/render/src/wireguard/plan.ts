@@ -1,5 +1,5 @@
-import type { Peer, TunnelSettings } from '@postern/contract/desired-state'
-import type { Problem } from '@postern/contract/edge'
+import type { Peer, TunnelSettings } from '@postern/contract/edge/desired-state'
+import type { Problem } from '@postern/contract/edge/edge'
 import {
   type Cidr,
   contains,
@@ -14,7 +14,7 @@ import { findIp, formatIp } from '@postern/net/ip'
 import { isPublicKey, isWireGuardKey } from '@postern/net/keys'
 import { findSubnetFault, isReserved } from '@postern/net/targets'
 
-/** A network that this machine itself uses, and the words for it. */
+/** A network that this machine itself uses, and its description. */
 export interface OccupiedNetwork {
   network: Cidr
   what: string
@@ -28,7 +28,7 @@ export interface TunnelPeer {
   allowedIps: string[]
 }
 
-/** What the tunnel's interface shall have. All texts in their one spelling; sorted. */
+/** The planned state of the tunnel's interface. All texts in their one spelling; sorted. */
 export interface TunnelPlan {
   peers: TunnelPeer[]
   /** With prefix length. */
@@ -40,10 +40,10 @@ export interface TunnelPlan {
 export interface PlanInput {
   settings: TunnelSettings
   peers: readonly Peer[]
-  /** A peer with this key would silently be dropped by WireGuard. */
+  /** WireGuard would silently drop a peer with this key. */
   ownPublicKey: string
   occupied: readonly OccupiedNetwork[]
-  /** In which gateways' networks must lie; null: in any private one. */
+  /** Networks of gateways must be inside these; null: inside any private one. */
   gatewayNetworks: readonly string[] | null
 }
 
@@ -52,7 +52,7 @@ interface Taken {
   networks: { network: Cidr; nodeId: number }[]
 }
 
-/** Leaves out, as that node's own problem, whatever would break the tunnel, another node or this machine. */
+/** Leaves out whatever would break the tunnel, another node or this machine, and reports it as the node's problem. */
 export function planTunnel(input: PlanInput): TunnelPlan {
   const networks = [parseCidr(input.settings.tunnelNetwork4), parseCidr(input.settings.tunnelNetwork6)]
   const taken: Taken = { keys: new Set([input.ownPublicKey]), networks: [] }
@@ -86,7 +86,9 @@ export function planTunnel(input: PlanInput): TunnelPlan {
   return plan
 }
 
-/** The peers with those of their networks that the tunnel takes: what is left out is reached another way, or not at all. */
+/**
+ * The peers with the networks that the tunnel routes; addresses in the others are reached another way, or not at all.
+ */
 export function admitPeers(input: PlanInput): Peer[] {
   const taken = new Map(planTunnel(input).peers.map(({ nodeId, allowedIps }) => [nodeId, allowedIps]))
   return input.peers.map((peer) => {

@@ -1,20 +1,20 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { StateAnswer } from '@postern/contract/desired-state'
-import type { EdgeReport } from '@postern/contract/edge'
-import { endpoints } from '@postern/contract/endpoints'
+import type { StateAnswer } from '@postern/contract/edge/desired-state'
+import type { EdgeReport } from '@postern/contract/edge/edge-messages'
+import { endpoints } from '@postern/contract/endpoints/endpoints'
 import { callApi } from '../api.ts'
 import { connectEdgeClient, edgeToken } from '../edge-client.ts'
 import { findFreePort } from '../port.ts'
 import type { TestServer } from '../server.ts'
 
-/** Takes the place of an edge where only its answers to challenges matter: at a port of this machine. */
+/** Replaces an edge where only its answers to challenges matter: on a port of this machine. */
 export interface AnsweringEdge {
-  /** What was looked for, and whether it was known, like `app.example.com answered`. */
+  /** The requests, and whether the answer was known, like `app.example.com answered`. */
   looked: string[]
   /** While paused it applies nothing. */
   pause(paused: boolean): Promise<void>
-  /** What it reports beside a revision that it has everywhere. */
+  /** What it reports besides a revision that it has everywhere. */
   over: (revision: number) => Partial<EdgeReport>
   close(): Promise<void>
 }
@@ -38,7 +38,7 @@ export async function answerChallenges(server: TestServer, port: number): Promis
     state = answer.json as StateAnswer
     edge.report(state.revision, answering.over(state.revision))
   }
-  // What is asked of a server that stops fails, and is asked again of the next.
+  // A request to a server that stops fails, and is repeated at the next.
   const applyNext = () => {
     last = last.then(apply).catch(() => undefined)
     return last

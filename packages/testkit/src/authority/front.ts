@@ -4,32 +4,32 @@ import { createServer, request } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Pebble } from './pebble.ts'
 
-/** What the front answers itself; undefined: it asks pebble. `hang`: it never answers. */
+/** The front's own answer; undefined: it asks pebble. `hang`: it never answers. */
 export type FrontAnswer =
   | { status: number; headers?: Record<string, string>; body: unknown }
   | 'hang'
   | undefined
 
 /**
- * Stands before pebble and does what pebble cannot: be down, hang, speak garbage, limit rates, know CAA records, and
- * say when it wants a certificate to be renewed. All else is pebble's own answer.
+ * A front for pebble that can do what pebble cannot: be down, hang, answer garbage, limit rates, know CAA records,
+ * and offer renewal information. Everything else is pebble's own answer.
  */
 export interface Front {
   directory: string
   port: number
-  /** Every request that came, like `POST /order-plz`, and what pebble made of it, like `POST /order-plz 201`. */
+  /** Every request, like `POST /order-plz`, and pebble's answer, like `POST /order-plz 201`. */
   asked: string[]
   answered: string[]
-  /** What was in the orders that came. */
+  /** The contents of the orders. */
   orders: Record<string, unknown>[]
-  /** Decides what is answered in place of pebble; `payload` is what a POST carries. */
+  /** Decides on answers in place of pebble; `payload` is that of a POST. */
   intercept: (request: IncomingMessage, payload: Record<string, unknown>) => FrontAnswer
-  /** Changes what pebble answered, before it is passed on. */
+  /** Changes pebble's answer before it is passed on. */
   change: (request: IncomingMessage, body: string) => string
   close(): Promise<void>
 }
 
-/** @param port of one that was closed, which is there again */
+/** @param port of a closed front, which is opened again */
 export async function startFront(pebble: Pebble, port = 0): Promise<Front> {
   const front: Front = {
     directory: '',
@@ -65,7 +65,7 @@ export async function startFront(pebble: Pebble, port = 0): Promise<Front> {
   return front
 }
 
-/** Under the host that was asked: pebble makes its addresses of it. */
+/** With the requested host, from which pebble builds its addresses. */
 function passOn(
   front: Front,
   pebble: Pebble,

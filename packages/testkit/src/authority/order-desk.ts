@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 import { LookupError } from '../../../../apps/server/src/core/domains/resolver.ts'
 import type { OrderRow } from '../../../../apps/server/src/db/schema.ts'
 import { fetchState } from '../edge-client.ts'
-import { type NameServer, startNameServer } from '../name-server.ts'
+import { type NameServer, startNameServer } from '../fakes/name-server.ts'
 import { type Client, startTestServer, type TestServer, type TestServerOptions } from '../server.ts'
 import { until } from '../until.ts'
 import { type AnsweringEdge, answerChallenges, findChallengePort } from './answering-edge.ts'
@@ -17,7 +17,7 @@ export const NOWHERE = '127.0.0.2'
 /** A certificate of the authority is in use, and nothing is on order. */
 export const VALID = { status: 'valid', kind: 'certbot', step: null, problem: null } as const
 
-/** One for all tests of a file, which begins anew with each. */
+/** One for all tests of a file, reset for each. */
 export function useOrderDesk(): OrderDesk {
   const desk = new OrderDesk()
   beforeAll(() => desk.open())
@@ -27,15 +27,15 @@ export function useOrderDesk(): OrderDesk {
   return desk
 }
 
-/** A server that orders certificates, with all that it needs: pebble behind a front, an edge, names, a clock. */
+/** A server that orders certificates, with everything it needs: pebble behind a front, an edge, names, a clock. */
 export class OrderDesk {
   names!: NameServer
   pebble!: Pebble
   /** Where the authority looks for the answers. */
   httpPort!: number
-  /** What our own name server says; the authority's is another, where all names lead to this machine. */
+  /** The answers of our own name server; at the authority's, all names lead to this machine. */
   readonly dns = new Map<string, string[] | LookupError>()
-  /** So many ms is the server's clock ahead. */
+  /** How far the server's clock is ahead, in ms. */
   ahead = 0
   front!: Front
   server!: TestServer
@@ -106,7 +106,7 @@ export class OrderDesk {
     await this.start({ dataDir, settings })
   }
 
-  /** So much later, which ends every session. */
+  /** Moves the clock, which ends every session. */
   async setAhead(ms: number): Promise<void> {
     this.ahead = ms
     this.client = await this.server.signIn()
@@ -122,7 +122,7 @@ export class OrderDesk {
     }
   }
 
-  /** The engine looks at its rows once more. */
+  /** Makes the engine check its rows again. */
   poke(): void {
     this.server.context.bus.emit({ kind: 'changed', revision: 0, touched: { domains: [1] } })
   }
@@ -159,11 +159,11 @@ export class OrderDesk {
     return await this.server.context.db.selectFrom('orders').selectAll().execute()
   }
 
-  /** How many orders the authority was asked for, and how many of them it took. */
+  /** How many orders the authority got, and how many it accepted. */
   placed(): { asked: number; taken: number } {
     const { asked, answered } = this.front
     const count = (lines: string[], line: string) => lines.filter((each) => each === line).length
-    // What it refused for its nonce was asked once more.
+    // A request that was refused for its nonce was repeated.
     const stale = count(answered, `${NEW_ORDER} 400`)
     return { asked: count(asked, NEW_ORDER) - stale, taken: count(answered, `${NEW_ORDER} 201`) }
   }

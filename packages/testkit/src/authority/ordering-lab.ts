@@ -1,8 +1,8 @@
-import type { Service } from '@postern/contract/services'
+import type { Service } from '@postern/contract/services/services'
 import type { Api } from '../api.ts'
-import type { Running } from '../exec.ts'
-import { type Installation, type RunAs, startInstallation } from '../installation.ts'
+import { type Installation, startInstallation } from '../installation.ts'
 import { type Lab, startLab } from '../lab/network.ts'
+import type { Running } from '../processes/exec.ts'
 import { until } from '../until.ts'
 import { type Pebble, startPebble } from './pebble.ts'
 
@@ -11,7 +11,7 @@ export interface Authority {
   pebble: Pebble
   /** The name server that it asks. */
   names: Running
-  /** What an installation orders its certificates with. */
+  /** The settings with which an installation orders its certificates. */
   settings: Record<'POSTERN_DNS_SERVERS' | 'POSTERN_ACME_DIRECTORY' | 'POSTERN_ACME_CA_FILE', string>
 }
 
@@ -29,14 +29,14 @@ export async function startAuthority({ site, server }: Pick<Lab, 'site' | 'serve
   return { pebble, names, settings }
 }
 
-/** An installation that orders its certificates of an authority of its lab. */
+/** An installation that orders its certificates from its lab's authority. */
 export interface OrderingLab extends Pick<Authority, 'pebble' | 'names'> {
   lab: Lab
   installation: Installation
   close(): Promise<void>
 }
 
-export async function startOrderingLab(runAs?: RunAs): Promise<OrderingLab> {
+export async function startOrderingLab(): Promise<OrderingLab> {
   const lab = await startLab()
   const ends: (() => Promise<void>)[] = [lab.close]
   const close = async () => {
@@ -45,7 +45,7 @@ export async function startOrderingLab(runAs?: RunAs): Promise<OrderingLab> {
   try {
     const { pebble, names, settings } = await startAuthority(lab)
     ends.push(pebble.close)
-    const installation = await startInstallation(lab, settings, runAs)
+    const installation = await startInstallation(lab, settings)
     ends.push(installation.close)
     return { lab, installation, pebble, names, close }
   } catch (error) {

@@ -2,37 +2,37 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { issueLeaf, issueRoot } from '../../../../apps/server/src/certificates/issue.ts'
-import { must, start } from '../exec.ts'
 import { findFreePort } from '../port.ts'
-import { whenStarted } from '../started.ts'
+import { must, start } from '../processes/exec.ts'
+import { whenStarted } from '../processes/started.ts'
 
-/** Debian's pebble: a certificate authority for tests, that speaks all of ACME and trusts nobody's patience. */
+/** Debian's pebble: a certificate authority for tests, which supports all of ACME and is deliberately unreliable. */
 export interface Pebble {
   /** The address of its directory. */
   directory: string
   port: number
-  /** PEM of what its own TLS is signed with, and that as a file. */
+  /** PEM of the root of its own TLS, and the file with it. */
   caFile: string
   tls: { cert: string; key: string }
-  /** PEM of the root of what it signs. */
+  /** PEM of the root of its certificates. */
   root(): Promise<string>
-  /** How many orders it took, and how many domains it found to lead to us. */
+  /** How many orders it accepted, and how many domains it validated. */
   counts(): { orders: number; validated: number }
   close(): Promise<void>
 }
 
 export interface PebbleOptions {
-  /** Where it looks for answers over plain HTTP. */
+  /** The port at which it looks for answers over plain HTTP. */
   httpPort: number
   /** `address:port` of the name server that it asks. */
   nameServer: string
-  /** The life of what it signs, in seconds; default: 90 days. */
+  /** The lifetime of its certificates, in seconds; default: 90 days. */
   life?: number
   /** Accounts need one of these: key id → HMAC key in base64url. */
   bindings?: Record<string, string>
-  /** Percent of good nonces that it refuses; default: 5. */
+  /** Percentage of good nonces that it refuses; default: 5. */
   badNonces?: number
-  /** What to run it in, like `ip netns exec name`; default: this machine. */
+  /** The prefix to run it in, like `ip netns exec name`; default: this machine. */
   inside?: readonly string[]
   /** Where it listens; default: 127.0.0.1. */
   host?: string
@@ -44,7 +44,7 @@ const DAYS_90 = 90 * 86_400
 export async function startPebble(options: PebbleOptions): Promise<Pebble> {
   const { host = '127.0.0.1', bindings, inside = [], badNonces = 5 } = options
   const dir = mkdtempSync(join(tmpdir(), 'pt-pebble-'))
-  // A server that runs as its own user reads whom to trust.
+  // Readable by a server that runs as its own user.
   chmodSync(dir, 0o755)
   const file = (name: string, content: string) => {
     writeFileSync(join(dir, name), content)

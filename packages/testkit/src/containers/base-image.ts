@@ -14,10 +14,13 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { findDebianMirrors } from '@postern/host/debian-mirrors'
-import { must } from '../exec.ts'
+import { must } from '../processes/exec.ts'
 import { buildah, ROOT, STORE, tryBuildah } from './store.ts'
 
-/** What Dockerfiles start from. No registry is asked: each is made here, from this machine's own package sources. */
+/**
+ * The base images of our Dockerfiles. No registry is used: each is made here, from this machine's own package
+ * sources.
+ */
 export const DEBIAN = 'docker.io/library/debian:trixie-slim'
 /** Debian with Node and npm in /usr/local; ours has the repository's Node and this machine's npm. */
 export const NODE = 'docker.io/library/node:26-trixie-slim'
@@ -26,7 +29,10 @@ const SUITE = 'trixie'
 /** Beyond the smallest Debian. */
 const PACKAGES = ['libatomic1']
 
-/** Makes both images, unless this month's are there. @returns Debian's name */
+/**
+ * Makes both images, unless this month's exist.
+ * @returns the name of Debian's
+ */
 export async function baseImage(): Promise<string> {
   const key = keyOf([SUITE, PACKAGES, process.version])
   const { stdout } = await tryBuildah(

@@ -12,7 +12,7 @@ export interface Build {
 }
 
 /**
- * Builds an image as Docker would. How this machine reaches npm is lent to the build and stays in no layer.
+ * Builds an image as Docker would. This machine's access to npm is passed to the build and stays in no layer.
  * @returns the image's id
  */
 export async function buildImage({ dockerfile, context, tag, target }: Build): Promise<string> {
@@ -33,7 +33,7 @@ export async function buildImage({ dockerfile, context, tag, target }: Build): P
   }
 }
 
-/** Shared by several builds: what they have in common makes the next one fast. */
+/** Several builds share it, so that common layers make the next one fast. */
 const MOST_LAYERS = 90
 
 async function forgetOldLayers(): Promise<void> {
@@ -54,10 +54,10 @@ function lendNpm(scratch: string): string[] {
   ]
 }
 
-/** What a registry would show of it: everything but the files. */
+/** The image's metadata: everything but the files. */
 export async function inspectImage(image: string): Promise<ImageConfig> {
   const text = await buildah('inspect', '--type', 'image', image)
-  // buildah's own format; what a test needs of it is read with care below.
+  // buildah's own format; the parts that a test needs are checked below.
   const { OCIv1 } = JSON.parse(text) as { OCIv1: { config: ImageConfig } }
   return { ...OCIv1.config, text }
 }
@@ -69,6 +69,6 @@ export interface ImageConfig {
   Cmd?: string[]
   WorkingDir?: string
   StopSignal?: string
-  /** All that is said about it. */
+  /** All metadata of an image. */
   text: string
 }

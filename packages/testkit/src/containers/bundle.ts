@@ -3,7 +3,7 @@ import { asList, type ComposeService, environmentOf } from './compose.ts'
 import { filterSystemCalls } from './system-calls.ts'
 import type { ContainerUser } from './users.ts'
 
-/** What a container gets that drops nothing. */
+/** The capabilities of a container that drops none. */
 const DOCKERS_CAPABILITIES =
   'CHOWN DAC_OVERRIDE FSETID FOWNER MKNOD NET_RAW SETGID SETUID SETFCAP SETPCAP NET_BIND_SERVICE SYS_CHROOT KILL AUDIT_WRITE'.split(
     ' ',
@@ -29,7 +29,7 @@ export interface BundleOptions {
   hostname: string
 }
 
-/** The runtime's configuration as Docker makes it of a service, without its cgroups. */
+/** The runtime's configuration that Docker makes for a service, without cgroups. */
 export function renderBundle(options: BundleOptions): object {
   const { image, service, user, rootfs } = options
   const noNewPrivileges = (service.security_opt ?? []).some((each) =>

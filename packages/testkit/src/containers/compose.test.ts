@@ -13,7 +13,7 @@ function read(text: string, variables?: Record<string, string>) {
   return readCompose(file, variables).services.one
 }
 
-test('anchors, merges and variables are what Docker makes of them', () => {
+test('anchors, merges and variables are resolved as by Docker', () => {
   const service = read(
     'x-name: &name here\nservices:\n  one:\n    environment: { A: *name, B: "@{B:-b}", C: $$x, D: "@{D}" }\n',
     { D: 'd' },
@@ -21,7 +21,7 @@ test('anchors, merges and variables are what Docker makes of them', () => {
   expect(environmentOf(service ?? {})).toEqual({ A: 'here', B: 'b', C: '$x', D: 'd' })
 })
 
-test('what the kit does not know it does not pass over', () => {
+test('unknown keys are refused', () => {
   expect(() => read('services:\n  one:\n    privileged: true\n')).toThrow(/privileged/)
   expect(() => read('services:\n  one:\n    image: "@{IMAGE:?name it}"\n')).toThrow(
     'IMAGE is not set: name it',

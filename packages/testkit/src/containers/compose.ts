@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import * as z from 'zod/mini'
 
-/** A service of a compose file, as far as the kit can run it. What it does not know it refuses, so nothing is overlooked. */
+/**
+ * A service of a compose file, as far as the kit can run it. It refuses unknown keys, so that nothing is overlooked.
+ */
 const words = z.union([z.string(), z.array(z.string())])
 const text = z.union([z.string(), z.number(), z.boolean()])
 const Healthcheck = z.strictObject({
@@ -33,7 +35,7 @@ export const ComposeService = z.strictObject({
   healthcheck: z.optional(Healthcheck),
   stop_grace_period: z.optional(z.string()),
   labels: z.optional(z.unknown()),
-  // What another network, Docker's daemon or its host would do: nothing of it acts in a namespace.
+  // Keys for another network, Docker's daemon or its host, which have no effect in a namespace.
   ports: z.optional(z.array(z.string())),
   networks: z.optional(z.unknown()),
   depends_on: z.optional(z.unknown()),

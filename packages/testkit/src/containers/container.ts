@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import type { Finished } from '../exec.ts'
 import type { Namespace } from '../lab/namespace.ts'
-import { whenStarted } from '../started.ts'
+import type { Finished } from '../processes/exec.ts'
+import { whenStarted } from '../processes/started.ts'
 import { inspectImage } from './build-image.ts'
 import { type Bind, renderBundle } from './bundle.ts'
 import { type ComposeService, parseDuration } from './compose.ts'
@@ -13,7 +13,7 @@ import { bindsOf } from './volumes.ts'
 
 export interface ContainerOptions {
   image: string
-  /** Where its network is: it sees the devices and addresses of this namespace, and its ports are open there. */
+  /** Its network namespace: it sees the devices and addresses there, and its ports are open there. */
   namespace: Namespace
   /** As parsed from the compose file: user, capabilities, mounts and all else are taken from it. */
   service: ComposeService
@@ -21,16 +21,16 @@ export interface ContainerOptions {
   env?: Record<string, string>
   /** A directory of this machine for each volume that the service names. */
   mounts?: Record<string, string>
-  /** What Docker writes there; by default nobody but localhost, and no name server. */
+  /** Files that Docker writes; by default only localhost, and no name server. */
   etc?: { hosts?: string; 'resolv.conf'?: string }
 }
 
-/** A container of one service, run by crun with what the compose file says. */
+/** A container of one service, run by crun as in the compose file. */
 export interface Container {
   id: string
   /** The container's files, as they are on this machine. */
   rootfs: string
-  /** All that it has printed. */
+  /** Its output. */
   logs(): string
   /** Runs a program in it, as its user and with no more rights. */
   exec(argv: readonly string[]): Promise<Finished>
@@ -40,7 +40,10 @@ export interface Container {
   /** On this machine. */
   pids(): number[]
   isRunning(): boolean
-  /** As `docker stop`: asks, waits as long as the service says, then ends it. Its volumes stay. @returns how it went */
+  /**
+   * Like `docker stop`: asks, waits for the service's grace period, then kills it. Its volumes stay.
+   * @returns how it ended
+   */
   stop(): Promise<Stopped>
 }
 
@@ -110,7 +113,7 @@ async function writeBundle(
 
 let execs = 0
 
-/** With the container's user, groups and rights, which crun alone would not all give it. */
+/** With the container's user, groups and rights, which crun alone would not set completely. */
 async function execIn(dir: string, id: string, args: readonly string[]): Promise<Finished> {
   // The kit's own file, as written above.
   const { process } = JSON.parse(readFileSync(`${dir}/config.json`, 'utf8')) as { process: object }

@@ -39,13 +39,13 @@ function readProcess(pid: number): ContainerProcess {
 
 const BITS = { NET_BIND_SERVICE: 10, NET_ADMIN: 12 } as const
 
-/** As the kernel writes a set of capabilities. */
+/** A set of capabilities in the kernel's format. */
 export function capabilitySet(...names: (keyof typeof BITS)[]): string {
   const bits = names.reduce((sum, name) => sum | (1n << BigInt(BITS[name])), 0n)
   return bits.toString(16).padStart(16, '0')
 }
 
-/** A process may end while it is looked at. */
+/** A process may end while it is read. */
 function orUndefined<T>(look: () => T): T | undefined {
   try {
     return look()

@@ -9,7 +9,7 @@ import { type ComposeFile, type ComposeService, readCompose } from './compose.ts
 import { type Container, startContainer } from './container.ts'
 import { ROOT } from './store.ts'
 
-/** For people who have the clone: the services `server` and `edge`. */
+/** The compose file for people with a clone: the services `server` and `edge`. */
 const COMPOSE = `${ROOT}deploy/docker/compose.yaml`
 const IMAGE = 'localhost/postern-server:test'
 /** The lab's server. */
@@ -27,7 +27,7 @@ export interface ServerContainers {
   dataDir: string
   interface: string
   api: Api
-  /** The first account's, as the log of the first start says. */
+  /** The first account's password, from the log of the first start. */
   password: string
   start(name: 'server' | 'edge', how?: Otherwise): Promise<void>
   /** Waits until an edge has applied what is wanted. */
@@ -83,7 +83,7 @@ function createStarter(
   const mounts = { server: `${dataDir}/server`, edge: `${dataDir}/edge`, run: `${dataDir}/run` }
   const names = Object.entries(neighbours).map(([name, address]) => `${address} ${name}\n`)
   const etc = { hosts: `127.0.0.1 localhost\n${names.join('')}` }
-  // The first of the lines that a person edits.
+  // The first line that a person edits.
   const env = { POSTERN_PUBLIC_HOST: SERVER_ADDRESS }
   return (name: 'server' | 'edge', { image = IMAGE, entrypoint }: Otherwise = {}) => {
     const service = { ...serviceOf(compose, name), ...(entrypoint && { entrypoint, command: [] }) }

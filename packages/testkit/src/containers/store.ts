@@ -1,17 +1,20 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { must, type Running, run, start } from '../exec.ts'
+import { must, type Running, run, start } from '../processes/exec.ts'
 
 /** The repository. */
 export const ROOT = fileURLToPath(new URL('../../../../', import.meta.url))
-/** Images and containers of the tests, apart from all others of this machine; what is in it makes later runs fast. */
+/** Images and containers of the tests, separate from this machine's others; kept to make later runs fast. */
 export const STORE = `${ROOT}.postern/containers`
 
 /** An image may have to be built from nothing. */
 const PATIENCE = 900_000
 const OWN = ['--root', `${STORE}/images`, '--runroot', `${STORE}/run`]
 
-/** Builds and keeps images. @returns what it printed */
+/**
+ * Builds and keeps images.
+ * @returns its output
+ */
 export function buildah(...args: string[]): Promise<string> {
   mkdirSync(STORE, { recursive: true })
   return must(['buildah', ...OWN, ...args], { timeoutMs: PATIENCE })
@@ -22,8 +25,8 @@ export function tryBuildah(...args: string[]) {
 }
 
 /**
- * crun refuses to start where both versions of cgroups are mounted, whatever it is told. It finds none here: limits on
- * memory and processes are not tested.
+ * crun refuses to start where both versions of cgroups are mounted. Here it finds none, so limits on memory and
+ * processes are not tested.
  */
 const WITHOUT_CGROUPS = ['unshare', '--mount', '--propagation=slave', 'sh', '-c']
 const HIDE = 'mount -t tmpfs none /sys/fs/cgroup && exec "$@"'

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 /** Podman's list, which comes with buildah. */
 const PROFILE = '/usr/share/containers/seccomp.json'
 
-/** What Docker's list allows only with CAP_SYS_ADMIN, and Podman's to everyone. */
+/** Calls that Docker's list allows only with CAP_SYS_ADMIN, but Podman's always. */
 const DOCKERS_OWN =
   'clone3 mount mount_setattr move_mount open_tree fsconfig fsmount fsopen fspick pivot_root setns umount umount2 unshare'
 
@@ -26,9 +26,9 @@ interface Profile {
   syscalls: Rule[]
 }
 
-/** Which system calls a container with these capabilities may make, as the runtime wants it. */
+/** The system calls that a container with these capabilities may make, in the runtime's format. */
 export function filterSystemCalls(capabilities: readonly string[]): object {
-  // The file is Debian's.
+  // The file comes from Debian.
   const profile = JSON.parse(readFileSync(PROFILE, 'utf8')) as Profile
   const [arch, architecture] =
     process.arch === 'arm64' ? ['arm64', 'SCMP_ARCH_AARCH64'] : ['amd64', 'SCMP_ARCH_X86_64']

@@ -3,8 +3,8 @@ import type { Bind } from './bundle.ts'
 import type { ComposeService } from './compose.ts'
 
 /**
- * The places of a service's volumes.
- * @param mounts directory of this machine for each source that the compose file names, a volume or a path
+ * The mounts of a service's volumes.
+ * @param mounts a directory of this machine for each volume or path that the compose file names
  */
 export function bindsOf(service: ComposeService, rootfs: string, mounts: Record<string, string>): Bind[] {
   return (service.volumes ?? []).map((line) => {
@@ -17,8 +17,8 @@ export function bindsOf(service: ComposeService, rootfs: string, mounts: Record<
 }
 
 /**
- * An empty named volume takes what the image has at its place, and whose that is. Not the bits for set-user-id, set-group-id
- * and sticky: not every version of Docker takes them along.
+ * An empty named volume gets the image's files at its path, with their owners. Without the set-user-id, set-group-id
+ * and sticky bits, which not every version of Docker copies.
  */
 function fillVolume(volume: string, place: string): void {
   mkdirSync(volume, { recursive: true })

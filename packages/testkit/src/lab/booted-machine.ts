@@ -2,28 +2,28 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Finished, must, run } from '../exec.ts'
-import { whenStarted } from '../started.ts'
+import { type Finished, must, run } from '../processes/exec.ts'
+import { whenStarted } from '../processes/started.ts'
 import { until } from '../until.ts'
 import type { Host } from './network.ts'
 
 const PROGRAM = fileURLToPath(new URL('../programs/booted-machine.sh', import.meta.url))
 const REPOSITORY = fileURLToPath(new URL('../../../../', import.meta.url))
 
-/** A host of the lab that the real systemd has booted, with a root and processes of its own and a clone of the repository. */
+/** A host of the lab, booted by a real systemd, with its own root and processes and a clone of the repository. */
 export interface BootedMachine {
-  /** Where the clone is: in a closed home, where many put it. */
+  /** The path of the clone: in a closed home, where many people put it. */
   clone: string
   run(...command: string[]): Promise<Finished>
   must(...command: string[]): Promise<string>
-  /** Where a file of it is for the test; another place after each boot. */
+  /** The path of one of its files for the test; it changes with each boot. */
   pathOf(file: string): string
-  /** Waits until all that starts at boot has been started. */
+  /** Waits until the boot is complete. */
   reboot(): Promise<void>
   close(): Promise<void>
 }
 
-/** How long a command may take in there, in ms: an installation may build the console first. */
+/** How long a command may take there, in ms: an installation may build the console first. */
 const PATIENCE = 110_000
 
 export async function bootMachine(host: Host): Promise<BootedMachine> {
@@ -56,18 +56,18 @@ export async function bootMachine(host: Host): Promise<BootedMachine> {
   }
 }
 
-/** The pid of the machine's init, once it has started what it starts at boot. */
+/** The pid of the machine's init, once the boot is complete. */
 async function findInit(program: number): Promise<number | undefined> {
   const childOf = async (pid: number) => Number((await run(['pgrep', '-P', String(pid)])).stdout)
   const starter = await childOf(program)
   const init = starter && (await childOf(starter))
   if (!init) return undefined
-  // All that counts is that it is done: what else the packages of this machine start may fail in there.
+  // Only completion counts: other units of this machine's packages may fail there.
   const { stdout } = await run(enter(init, ['systemctl', 'is-system-running']))
   return /^(running|degraded)$/m.test(stdout) ? init : undefined
 }
 
-/** As root's shell would run it there. */
+/** As root's shell there would run it. */
 function enter(init: number, command: string[]): string[] {
   const environment = ['env', '-i', 'HOME=/root', `PATH=${process.env.PATH}`]
   return ['nsenter', `--target=${init}`, '--all', ...environment, ...command]

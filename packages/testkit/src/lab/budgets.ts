@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Node } from '@postern/contract/nodes'
-import type { Running } from '../exec.ts'
-import { type Installation, type RunAs, startInstallation } from '../installation.ts'
+import { type Installation, startInstallation } from '../installation.ts'
+import type { Running } from '../processes/exec.ts'
 import type { Http2Crowd } from '../programs/http2-crowd.ts'
 import { until } from '../until.ts'
 import { openSocket } from '../visitor.ts'
@@ -13,14 +13,14 @@ const program = (name: string) => fileURLToPath(new URL(`../programs/${name}.ts`
 const [ECHO, WAITING] = [8080, 8081]
 export const [APP, SLOW, CLOSED] = ['app.example.com', 'slow.example.com', 'closed.example.com']
 
-/** Addresses of attackers, each one source: an address of IPv4, and a hundred /64 of one /48. */
+/** Addresses of attackers, each one source: IPv4 addresses, and a hundred /64 of one /48. */
 export const ATTACKERS = [7, 8, 9, 10, 11, 12, 13, 14].map((last) => ({
   ipv4: [`198.51.100.${last}`],
   network: Array.from({ length: 100 }, (_, index) => `2001:db8:${last}:${index.toString(16)}::1`),
 }))
 export const [{ ipv4: IPV4, network: NETWORK } = { ipv4: [], network: [] }] = ATTACKERS
 
-/** A visitor's page, form and WebSocket, and signing in to the console. */
+/** What is measured: a visitor's page, form and WebSocket, and signing in to the console. */
 export type Served = 'page' | 'form' | 'socket' | 'sign-in'
 
 /** An installation with a service that answers, one that never does, and hosts of visitors. */
@@ -29,27 +29,27 @@ export interface BudgetLab {
   installation: Installation
   /** An attack from the visitor's host, by its own addresses. */
   attack(crowd: Omit<Http2Crowd, 'server' | 'host'> & { host?: string }): Running
-  /** @returns what each thing that another visitor does meanwhile takes, in ms. @throws Error when one fails */
+  /**
+   * @returns how long each action of another visitor takes meanwhile, in ms
+   * @throws Error when one fails
+   */
   othersAreServed(): Promise<Record<Served, number>>
   /** A browser's page with a hundred files: all of them arrive. */
   hundredArrive(): Promise<void>
-  /** What HAProxy holds, in kB. */
+  /** HAProxy's memory, in kB. */
   memory(): number
   close(): Promise<void>
 }
 
 /** @param settings of the server and the edge */
-export async function startBudgetLab(
-  settings: Record<string, string> = {},
-  runAs: RunAs = 'sources',
-): Promise<BudgetLab> {
+export async function startBudgetLab(settings: Record<string, string> = {}): Promise<BudgetLab> {
   const lab = await startLab()
-  const installation = await startInstallation(lab, settings, runAs)
+  const installation = await startInstallation(lab, settings)
   const { api, dataDir } = installation
   await startEcho(lab.server, `${dataDir}/upstreams`, ECHO)
   const command = [process.execPath, program('waiting'), String(WAITING)]
   await startListening(lab.server, command, `${dataDir}/upstreams`, 'waiting', WAITING)
-  // `call` has held it against the contract.
+  // `call` has checked it against the contract.
   const nodes = (await api.call('GET', '/api/nodes')).json as Node[]
   const local = nodes.find(({ isLocal }) => isLocal)?.id ?? 0
   await api.publish(local, { name: 'app', domain: APP, backendHost: '127.0.0.1', backendPort: ECHO })
@@ -79,11 +79,11 @@ export async function startBudgetLab(
       const crowd = { from: [lab.site.address], host: APP, connections: 1, streams: 100, path: '/' }
       await until('a hundred answers', async () => {
         const page = begin(lab.site, crowd)
-        const told = await until('the answers', () => /\{"(\d+)":100\}|closed/.exec(page.output())?.[0])
+        const result = await until('the answers', () => /\{"(\d+)":100\}|closed/.exec(page.output())?.[0])
         await page.stop()
-        // A browser connects again where a busy machine let the handshake take too long.
-        if (told !== 'closed' && told !== '{"200":100}') throw new Error(`not all arrived: ${told}`)
-        return told !== 'closed'
+        // Reconnects like a browser when the handshake took too long on a busy machine.
+        if (result !== 'closed' && result !== '{"200":100}') throw new Error(`not all arrived: ${result}`)
+        return result !== 'closed'
       })
     },
     othersAreServed: () => visitAll(lab, log('socket')),

@@ -13,13 +13,13 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { debianArchive } from '../containers/base-image.ts'
 import { ROOT } from '../containers/store.ts'
-import { type Finished, must, type Running, run, start } from '../exec.ts'
-import { whenStarted } from '../started.ts'
+import { type Finished, must, type Running, run, start } from '../processes/exec.ts'
+import { whenStarted } from '../processes/started.ts'
 import type { Namespace } from './namespace.ts'
 
 const PROGRAM = fileURLToPath(new URL('../programs/fresh-machine.sh', import.meta.url))
 
-/** A root of a Debian release with nothing on it, and a machine to run it, one at a time. */
+/** An empty root of a Debian release, and a machine to run it, one at a time. */
 export interface FreshRoot {
   path: string
   /** Node.js and npm as from nodejs.org, in /usr/local. */
@@ -34,9 +34,9 @@ export interface FreshRoot {
 export interface FreshMachine {
   run(...command: string[]): Promise<Finished>
   must(...command: string[]): Promise<string>
-  /** A program that goes on. */
+  /** A program that keeps running. */
   start(...command: string[]): Running
-  /** Where a file of it is for the test. */
+  /** The path of one of its files for the test. */
   pathOf(file: string): string
   close(): Promise<void>
 }
@@ -48,7 +48,7 @@ export async function makeFreshRoot(suite: string, packages: readonly string[]):
   const archive = await debianArchive(suite, packages)
   const path = mkdtempSync(join(tmpdir(), `pt-${suite}-`))
   await must(['tar', '-C', path, '-xf', archive], { timeoutMs: PATIENCE })
-  // How this machine reaches what it installs from.
+  // This machine's access to its package sources.
   for (const file of ['/etc/resolv.conf', '/etc/hosts', '/etc/ssl/certs/ca-certificates.crt', npmrc()])
     lend(file, path)
   let boots = 0
@@ -105,7 +105,7 @@ async function boot(root: string, logFile: string, network?: Namespace): Promise
     'DEBIAN_FRONTEND=noninteractive',
     ...(trusted ? [`NODE_EXTRA_CA_CERTS=${trusted}`] : []),
   ]
-  // Each program has one of its own.
+  // Each program has its own.
   const logs = [logFile]
   const enter = ['nsenter', `--target=${init}`, '--all', 'env', '-i', ...environment]
   return {

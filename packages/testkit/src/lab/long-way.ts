@@ -1,14 +1,14 @@
 import { fileURLToPath } from 'node:url'
-import { whenStarted } from '../started.ts'
+import { whenStarted } from '../processes/started.ts'
 import type { Lab } from './network.ts'
 
 const DELAY = fileURLToPath(new URL('../programs/delay.ts', import.meta.url))
 const PORT = 40_000
 const TUNNEL_PORT = 51_820
-/** Whose packets go out as they are. */
+/** The user whose packets are not delayed. */
 const NOBODY = 65_534
 
-/** Puts the site's host far from the server: what it sends into the tunnel takes `ms`, and so does what comes back. */
+/** Puts the site's host far from the server: its packets into the tunnel take `ms`, and so do those that come back. */
 export async function makeWayLong({ site, server }: Lab, ms: number, dir: string): Promise<void> {
   const user = ['setpriv', `--reuid=${NOBODY}`, '--clear-groups']
   const relay = [process.execPath, DELAY, String(PORT), server.address, String(TUNNEL_PORT), String(ms)]

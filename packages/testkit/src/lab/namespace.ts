@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { codeOf } from '@postern/host/errors'
-import { must, type Running, run, type StartOptions, start } from '../exec.ts'
+import { must, type Running, run, type StartOptions, start } from '../processes/exec.ts'
 
-/** A network namespace that a test made itself: a machine of its own, with a loopback and no wire yet. */
+/** A network namespace of a test: a machine of its own, with a loopback and no wire yet. */
 export interface Namespace {
   name: string
   /** The argv that runs a program in it. */
@@ -11,7 +11,7 @@ export interface Namespace {
   must(...command: string[]): Promise<string>
   start(command: string[], options: StartOptions): Running
   listPids(): Promise<number[]>
-  /** Ends what runs in it, also what has outlived its starter. */
+  /** Ends everything that runs in it, including programs that have outlived their starter. */
   remove(): Promise<void>
 }
 
@@ -19,8 +19,8 @@ const PREFIX = 'pt'
 let labs = 0
 
 /**
- * What all names of a lab begin with, its interfaces' too. It carries the pid of the test, so that a later lab
- * can sweep what a killed test left behind.
+ * The prefix of all names of a lab, its interfaces' too. It contains the test's pid, so that a later lab can remove
+ * what a killed test left behind.
  */
 export async function beginLab(): Promise<string> {
   if (process.getuid?.() !== 0) throw new Error('the network lab needs root: run these tests as root')
@@ -71,14 +71,14 @@ function namespace(name: string): Namespace {
   }
 }
 
-/** `ip netns exec` mounts what is there over /etc. */
+/** `ip netns exec` mounts these files over /etc. */
 const etcOf = (name: string) => `/etc/netns/${name}`
 
 function endProcess(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch (error) {
-    // Errors of the system have a code; one that ended by itself is what we want.
+    // The system's errors have a code; a process that has ended is what we want.
     if (codeOf(error) !== 'ESRCH') throw error
   }
 }

@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { must, type Running } from '../exec.ts'
-import { whenStarted } from '../started.ts'
+import { must, type Running } from '../processes/exec.ts'
+import { whenStarted } from '../processes/started.ts'
 import type { Host } from './network.ts'
 
-/** Debian's node exporter on a host: a web program that nobody here wrote. */
+/** Debian's node exporter on a host: a third-party web program. */
 export async function startNodeExporter(host: Host, dir: string, port = 9100): Promise<Running> {
   const command = ['prometheus-node-exporter', `--web.listen-address=:${port}`]
   return startListening(host, command, dir, `exporter-${port}`, port)
@@ -55,7 +55,10 @@ export async function startTransferServer(host: Host, dir: string, port: number)
   )
 }
 
-/** Gets or puts so many bytes from a host. @returns how long that took, and whether they arrived as they were */
+/**
+ * Downloads or uploads this many bytes.
+ * @returns how long it took, and whether they arrived unchanged
+ */
 export async function transfer(
   from: Host,
   way: 'get' | 'put',

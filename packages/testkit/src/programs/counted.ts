@@ -3,8 +3,8 @@ import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:net'
 
 /**
- * A program whose bytes a test can count: over HTTP an answer of `?bytes=` with the same head each time, over TCP and UDP
- * what it gets. Usage: node counted.ts HTTP_PORT ECHO_PORT
+ * A program whose bytes a test can count: over HTTP an answer of `?bytes=` with the same head each time, over TCP and
+ * UDP an echo. Usage: node counted.ts HTTP_PORT ECHO_PORT
  */
 const [httpPort, echoPort] = process.argv.slice(2).map(Number)
 

@@ -4,7 +4,8 @@ import { connect, type Socket } from 'node:net'
 
 /**
  * Visitors who are silent until a file exists: `crowd.ts HOST PORT NETWORK COUNT FILE`, forty from each address of a
- * network like `198.51.100.` . Prints `open` once all are connected, and then each says a letter: prints `answered N`.
+ * network like `198.51.100.` . Prints `open` once all are connected; then each sends a letter, and it prints
+ * `answered N`.
  */
 const [host = '', port = '', network = '', count = '', file = ''] = process.argv.slice(2)
 const OF_EACH = 40

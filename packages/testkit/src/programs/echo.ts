@@ -2,10 +2,9 @@ import { createServer, type ServerResponse } from 'node:http'
 import { WebSocketServer } from 'ws'
 
 /**
- * A web program whose answers show what reached it: JSON with method, url, headers and the body's length.
- * WebSocket messages come back as they went. `/slow?ms=` answers late, `/close` ends without an answer, `/drip?ms=` sends
- * a numbered line ten times a second for so long, and `end`.
- * Usage: node echo.ts PORT [ADDRESS]
+ * A web program whose answers show what reached it: JSON with method, url, headers and the body's length. WebSocket
+ * messages are echoed. `/slow?ms=` answers late, `/close` ends without an answer, `/drip?ms=` sends a numbered line
+ * ten times a second for so long, and `end`. Usage: node echo.ts PORT [ADDRESS]
  */
 const port = Number(process.argv[2])
 

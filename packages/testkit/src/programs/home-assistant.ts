@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { BlockList } from 'node:net'
 
 /**
- * Answers as Home Assistant does to requests that a proxy has forwarded: 400 unless it trusts the proxy, else with the
+ * Answers like Home Assistant to requests that a proxy has forwarded: 400 unless it trusts the proxy, else with the
  * visitor's address. Usage: node home-assistant.ts PORT [TRUSTED_NETWORK…]
  */
 const [port, ...trusted] = process.argv.slice(2)

@@ -3,11 +3,11 @@ import { connect } from 'node:tls'
 import { encode, type Field, FLAG, frame, PREFACE, statusOf, TYPE, takeFrame } from '../http2-wire.ts'
 
 /**
- * A visitor that holds as many requests as it can: opens connections of HTTP/2 from its addresses in turn, asks the same
- * on each stream, and reads no more of an answer than its window. With `repeats` it asks anew after each answer, and connects anew when it is closed. Prints
- * `asked` when all are sent, and once a second how many requests got which status, and how many connections were closed.
- * Ends after a minute and a half.
- * Usage: node http2-crowd.ts JSON
+ * A visitor that holds as many requests as it can: opens connections of HTTP/2 from its addresses in turn, sends the
+ * same request on each stream, and reads no more of an answer than its window. With `repeats` it repeats the request
+ * after each answer, and reconnects when it is closed. Prints `asked` when all are sent, and once a second how many
+ * requests got which status and how many connections were closed. Ends after a minute and a half. Usage: node
+ * http2-crowd.ts JSON
  */
 export interface Http2Crowd {
   server: string
@@ -25,7 +25,7 @@ export interface Http2Crowd {
   repeats?: boolean
 }
 
-// The test that starts it writes exactly this.
+// The test that starts it writes this type.
 const crowd = JSON.parse(process.argv[2] ?? '') as Http2Crowd
 const WINDOW_UPDATE = 8
 const RECONNECT_MS = 10

@@ -1,7 +1,7 @@
 import { WebSocket } from 'ws'
 
 /**
- * Says CONNECT to an MQTT broker over a WebSocket and prints `CONNACK <return code>` (MQTT 3.1.1, section 3.2).
+ * Sends CONNECT to an MQTT broker over a WebSocket and prints `CONNACK <return code>` (MQTT 3.1.1, section 3.2).
  * Usage: node mqtt-over-websocket.ts SERVER-ADDRESS DOMAIN
  */
 const [, , server = '', domain = ''] = process.argv

@@ -1,4 +1,4 @@
-import { startOidcIssuer } from '../oidc-issuer.ts'
+import { startOidcIssuer } from '../fakes/oidc-issuer.ts'
 
 /**
  * A real OpenID provider at a port of loopback, whose accounts are given as JSON. It prints the path of each request.

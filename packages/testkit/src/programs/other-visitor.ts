@@ -13,7 +13,7 @@ import { WebSocket } from 'ws'
 const [server = '', domain = '', udpPort = ''] = process.argv.slice(2)
 const PATIENCE_MS = 8000
 const OFTEN_MS = 100
-/** Each sign-in costs the server a tenth of a second of a processor, attack or not. */
+/** Each sign-in costs the server some 60 ms of a processor, attack or not. */
 const SIGN_IN_MS = 700
 
 async function again(kind: string, pauseMs: number, ask: (signal: AbortSignal) => Promise<void>) {

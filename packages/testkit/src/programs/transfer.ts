@@ -3,12 +3,12 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 
 /**
- * Both ends of a long transfer over TCP. `serve PORT` gives or takes as many bytes as a client asks for.
- * `get HOST PORT BYTES` and `put HOST PORT BYTES` print in JSON how many milliseconds that took, and whether both ends
- * saw the same bytes.
+ * Both ends of a long transfer over TCP. `serve PORT` sends or receives as many bytes as a client asks for. `get HOST
+ * PORT BYTES` and `put HOST PORT BYTES` print in JSON how many milliseconds that took, and whether both ends saw the
+ * same bytes.
  */
 const BLOCK = 1 << 20
-/** What a client asks for, padded. */
+/** A client's request, padded. */
 const ASKED = 20
 
 const [mode, ...rest] = process.argv.slice(2)
@@ -46,7 +46,10 @@ async function send(socket: Socket, bytes: number): Promise<string> {
   return hash.digest('hex')
 }
 
-/** Until the other end has said all. @returns the hash of so many bytes, and the text after them */
+/**
+ * Reads until the other end has finished.
+ * @returns the hash of this many bytes, and the text after them
+ */
 function receive(socket: Socket, bytes: number): Promise<{ hash: string; after: string }> {
   const hash = createHash('sha256')
   let left = bytes

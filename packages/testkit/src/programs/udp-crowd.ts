@@ -1,9 +1,9 @@
 import { createSocket } from 'node:dgram'
 
 /**
- * A visitor that floods a port of UDP: `flows` sends each packet from a port of its own, `packets` all from one. It sends
- * as many as the kernel takes, from its addresses in turn, and prints `asked` at once. Ends after a minute and a half.
- * Usage: node udp-crowd.ts flows|packets HOST PORT ADDRESS,…
+ * A visitor that floods a UDP port: `flows` sends each packet from a port of its own, `packets` all from one. It
+ * sends as many as the kernel accepts, from its addresses in turn, and prints `asked` at once. Ends after a minute
+ * and a half. Usage: node udp-crowd.ts flows|packets HOST PORT ADDRESS,…
  */
 const [mode, host = '', port = '', list = ''] = process.argv.slice(2)
 const addresses = list.split(',')

@@ -2,14 +2,14 @@ import { createSocket } from 'node:dgram'
 import { connect, createServer } from 'node:net'
 
 /**
- * A program that says one word, by TCP or UDP, and a visitor of it, who prints what he gets or why he gets nothing.
+ * A program that sends one word, over TCP or UDP, and a visitor of it, which prints the answer or why there is none.
  * Usage: node word.ts say tcp|udp ADDRESS PORT WORD, or node word.ts ask tcp|udp HOST PORT
  */
 const [, , mode, proto, host = '', portText, word = ''] = process.argv
 const port = Number(portText)
 const PATIENCE = 1500
 const kind = host.includes(':') ? 'udp6' : 'udp4'
-/** As IPv4 has it, also to a socket of IPv6. */
+/** In IPv4 form, even on an IPv6 socket. */
 const plain = (address = '') => address.replace('::ffff:', '')
 
 if (mode === 'say' && proto === 'tcp')

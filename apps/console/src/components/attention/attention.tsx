@@ -1,7 +1,10 @@
 import type { Attention } from '@postern/contract/overview'
+import { Link } from 'react-router'
 import { RelativeTime } from '../../ui/data/Figures.tsx'
+import { INSIDE_ROW } from '../../ui/data/row-events.ts'
 import { formatDate } from '../../util/time.ts'
 import { domainRowUrl, serviceRowUrl, urls } from '../../util/urls.ts'
+import { problemOf } from './use-attention.ts'
 
 /** The page on which a person can look into the problem; undefined for an edge, which has none. */
 export function attentionUrl({ kind, name, nodeId, type }: Attention): string | undefined {
@@ -10,7 +13,7 @@ export function attentionUrl({ kind, name, nodeId, type }: Attention): string | 
   return type === null ? urls.node(nodeId) : serviceRowUrl({ nodeId, type, name })
 }
 
-/** What is said beside the name. */
+/** The text beside the name. */
 export function AttentionText({ row: { kind, nodeName, lost, notAfter } }: { row: Attention }) {
   if (lost !== null)
     return (
@@ -25,6 +28,22 @@ export function AttentionText({ row: { kind, nodeName, lost, notAfter } }: { row
       {notAfter === null
         ? 'has no certificate from its authority'
         : `certificate expires ${formatDate(notAfter)}`}
+    </>
+  )
+}
+
+/** What is wrong; the services of a lost node are to be seen. */
+export function ProblemText({ row }: { row: Attention }) {
+  const { lost, nodeId } = row
+  if (lost === null || lost.services === 0 || nodeId === null) return problemOf(row)
+  const count = lost.services === 1 ? 'service' : `${lost.services} services`
+  return (
+    <>
+      Its{' '}
+      <Link {...INSIDE_ROW} to={urls.services({ state: 'node-offline', node: nodeId })}>
+        {count}
+      </Link>{' '}
+      {lost.services === 1 ? 'is' : 'are'} unreachable.
     </>
   )
 }

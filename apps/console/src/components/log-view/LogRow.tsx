@@ -9,7 +9,7 @@ interface Props {
   startsDay: boolean
 }
 
-/** One line, coloured by its marker. Its parts are there to be put in another order on a narrow screen. */
+/** One line, coloured by its marker. It is split so that a narrow screen can reorder the parts. */
 export const LogRow = memo(function LogRow({ line, match, startsDay }: Props) {
   const { day, clock, from, asked, status } = line
   const part = (className: string, text: string) =>
@@ -61,7 +61,7 @@ function Rest({ line: { marker, level, rest }, match }: Pick<Props, 'line' | 'ma
   )
 }
 
-/** A selection of more than a part of one line is copied as the lines came, with their dates. */
+/** A selection of more than one line's part is copied as the original lines, with their dates. */
 export function copyWhole(event: ClipboardEvent<HTMLElement>, lines: readonly LogLine[]): void {
   const selection = getSelection()
   if (!selection || selection.isCollapsed) return

@@ -1,14 +1,16 @@
-import { endpoints } from '@postern/contract/console-endpoints'
+import { endpoints } from '@postern/contract/endpoints/console-endpoints'
 import { LIMITS } from '@postern/contract/limits'
 import { LogBatch } from '@postern/contract/logs'
-import type { ServiceType } from '@postern/contract/services'
+import type { ServiceType } from '@postern/contract/services/services'
 import { ArrowDown } from 'lucide-react'
 import { type ReactNode, useMemo, useState } from 'react'
+import { Link } from 'react-router'
 import { useStream } from '../../api/stream.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Skeleton } from '../../ui/data/Table.tsx'
 import { EmptyState } from '../../ui/feedback/EmptyState.tsx'
 import { saveFile } from '../../util/browser.ts'
+import { urls } from '../../util/urls.ts'
 import { LiveMark } from '../LiveMark.tsx'
 import { copyWhole, LogRow } from './LogRow.tsx'
 import { LogTools } from './LogTools.tsx'
@@ -21,7 +23,7 @@ interface Props {
   query: { domain: string } | { type: ServiceType; id: number }
   /** The title of the page, left of the stream's state. */
   title: ReactNode
-  /** What the requests go to, as a name. */
+  /** The name of the requests' destination. */
   subject: string
 }
 
@@ -41,6 +43,9 @@ export function LogView({ query, title, subject }: Props) {
     <>
       <header className="head logs-head">
         {title}
+        <Link className="kept" to={keptUrl(query)}>
+          Requests of the last days
+        </Link>
         <LiveMark state={state} text="Streaming" />
       </header>
       <LogTools
@@ -68,11 +73,15 @@ export function LogView({ query, title, subject }: Props) {
   )
 }
 
+function keptUrl(query: Props['query']): string {
+  return urls.requests('type' in query ? { service: String(query.id) } : { domain: query.domain })
+}
+
 interface PaneProps {
   view: LogViewState
   follow: Follow
   wrap: boolean
-  /** A screen reader says each new line: of a busy service it would say nothing else. */
+  /** Off by default, because for a busy service a screen reader would read nothing else. */
   speaks: boolean
 }
 
@@ -100,7 +109,7 @@ function LogPane({ view, follow, wrap, speaks }: PaneProps) {
   )
 }
 
-/** The way back to the newest line, and how much has come meanwhile. */
+/** A button back to the newest line, with the number of new ones. */
 function NewLines({ view: { waiting, resume } }: { view: LogViewState }) {
   const text =
     waiting === 0
@@ -158,7 +167,7 @@ function LogFoot({ view: { lines, shown, heldBy } }: { view: LogViewState }) {
   )
 }
 
-/** The log view while its service loads, of the same heights. */
+/** The log view while its service loads, with the same heights. */
 export function LogSkeleton() {
   return (
     <>

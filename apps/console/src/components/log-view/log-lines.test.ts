@@ -12,7 +12,7 @@ import {
 } from './log-lines.ts'
 
 describe('parseLogLine', () => {
-  it('takes a line of the proxy apart', () => {
+  it('splits a line of the proxy', () => {
     const text = '[INFO] 2026-11-21T10:00:00.123Z 203.0.113.5 "GET /path" 200 1.2KB 14ms'
     expect(parseLogLine(text, 7)).toEqual({
       key: 7,
@@ -31,7 +31,7 @@ describe('parseLogLine', () => {
   it.each([
     '[INFO] 2026-11-21T10:00:00.123Z 203.0.113.5:32660 opened',
     '[WARN] 2026-11-21T10:00:00.123Z 203.0.113.5:32660 refused the IP list of the service does not allow this address',
-  ])('takes a line about no request apart only as far as its time: %s', (text) => {
+  ])('splits a line that is not about a request only up to its time: %s', (text) => {
     const { from, asked, status, rest } = parseLogLine(text, 0)
     expect({ from, asked, status }).toEqual({ from: '', asked: '', status: '' })
     expect(text.endsWith(` ${rest}`)).toBe(true)
@@ -51,7 +51,7 @@ describe('parseLogLine', () => {
     expect(parseLogLine(text, 0).level).toBe(level)
   })
 
-  it('keeps a line that begins with no marker in one piece', () => {
+  it('does not split a line without a marker at its start', () => {
     expect(parseLogLine('app: [ERROR] x', 0)).toMatchObject({
       marker: '',
       clock: '',
@@ -97,16 +97,16 @@ describe('what came since', () => {
   const then = appendLines(EMPTY_BUFFER, ['[INFO] a', '[ERROR] b'])
   const now = appendLines(appendLines(then, numbered(0, 1200)), ['[ERROR] c', '[INFO] d'])
 
-  it('counts every line, also those that are not kept any more', () => {
+  it('counts every line, even those that are no longer kept', () => {
     expect(countNewer(now, then, { hidden: new Set(), text: '' })).toBe(1202)
   })
-  it('counts of those that are kept the ones that a filter shows', () => {
+  it('counts only kept lines that a filter shows', () => {
     expect(countNewer(now, then, { hidden: new Set(['info']), text: '] ' })).toBe(1)
     expect(countNewer(then, then, { hidden: new Set(['info']), text: '' })).toBe(0)
   })
 })
 
-it('a day begins where the date is another than before, whatever has none', () => {
+it('a day begins where the date changes, ignoring lines without one', () => {
   const at = (day: string) => `[INFO] ${day}T10:00:00.000Z x`
   const texts = ['none', at('2026-11-20'), at('2026-11-20'), 'none', at('2026-11-20'), at('2026-11-21')]
   expect([...findDays(appendLines(EMPTY_BUFFER, texts).lines)]).toEqual([1, 5])

@@ -1,6 +1,6 @@
 import { LIMITS } from '@postern/contract/limits'
 
-/** What a line's marker says; `other` for lines without one. */
+/** The level of a line's marker; `other` for lines without one. */
 export type LogLevel = 'error' | 'warn' | 'info' | 'debug' | 'other'
 
 /** The levels a person can switch off; lines without a marker always show. */
@@ -8,7 +8,7 @@ export const LOG_LEVELS = ['error', 'warn', 'info', 'debug'] as const satisfies 
 export type FilterLevel = (typeof LOG_LEVELS)[number]
 
 export interface LogLine {
-  /** Grows by one for each line of this page's life; the key of the row. */
+  /** Grows by one with each line while the page is open; the key of the row. */
   key: number
   level: LogLevel
   /** The parts of a line that begins with a marker, as they are spelled; empty where absent. */
@@ -21,7 +21,7 @@ export interface LogLine {
   asked: string
   status: string
   rest: string
-  /** The line as it came, for copying and filtering. */
+  /** The original line, for copying and filtering. */
   text: string
 }
 
@@ -52,7 +52,7 @@ export interface LogBuffer {
 
 export const EMPTY_BUFFER: LogBuffer = { lines: [], next: 0 }
 
-/** Adds lines at the end and drops the oldest beyond the cap. */
+/** Adds lines at the end and drops the oldest beyond the limit. */
 export function appendLines(buffer: LogBuffer, texts: readonly string[]): LogBuffer {
   if (texts.length === 0) return buffer
   const kept = texts.slice(-LIMITS.logLines)
@@ -83,7 +83,7 @@ export function filterLines(lines: readonly LogLine[], { hidden, text }: LogFilt
   )
 }
 
-/** How many lines came since the buffer was as it was then: all of them, or those of a filter that are still kept. */
+/** How many lines came since an earlier state of the buffer: all of them, or the kept ones that a filter shows. */
 export function countNewer(now: LogBuffer, then: LogBuffer, filter: LogFilter): number {
   if (filter.hidden.size === 0 && filter.text === '') return now.next - then.next
   const newer = now.lines.filter(({ key }) => key >= then.next)
@@ -107,7 +107,7 @@ export function countLevels(lines: readonly LogLine[]): Record<FilterLevel, numb
   return counts
 }
 
-/** The set without the level, or with it when it was not there. */
+/** The set without the level, or with it if it was absent. */
 export function toggleLevel(hidden: ReadonlySet<FilterLevel>, level: FilterLevel): ReadonlySet<FilterLevel> {
   return new Set(LOG_LEVELS.filter((one) => (one === level ? !hidden.has(one) : hidden.has(one))))
 }

@@ -24,10 +24,10 @@ import {
 
 const NOTHING_HIDDEN: ReadonlySet<FilterLevel> = new Set()
 
-/** What holds the picture still: the button, or reading further up. */
+/** What pauses the view: the button, or reading further up. */
 type Hold = 'button' | 'scroll'
 
-/** What of the kept lines is on the screen: levels, a text to find, and a hold that keeps the picture still. */
+/** Which of the kept lines are on the screen: by level, by text, and paused or not. */
 export function useLogView(kept: LogBuffer) {
   const [hidden, setHidden] = useState(NOTHING_HIDDEN)
   const [text, setText] = useState('')
@@ -42,7 +42,7 @@ export function useLogView(kept: LogBuffer) {
     hidden,
     text,
     heldBy: held?.by,
-    /** Lines that came since the picture stands still. */
+    /** Lines that came since the view was paused. */
     waiting: held ? countNewer(kept, held.buffer, { hidden, text }) : 0,
     setText,
     toggle: (level: FilterLevel) => setHidden(toggleLevel(hidden, level)),
@@ -52,7 +52,7 @@ export function useLogView(kept: LogBuffer) {
       setHidden(NOTHING_HIDDEN)
       setText('')
     },
-    /** To be called with the buffer's own clearing. */
+    /** Call it together with clearing the buffer. */
     clear: () => setHeld(held && { ...held, buffer: clearLines(kept) }),
   }
 }
@@ -82,7 +82,7 @@ export function useLogLines(): LogLines {
   }, [])
   const push = useCallback(
     (texts: readonly string[]) => {
-      // A tab in the background draws seldom; what waits is capped like what is kept.
+      // A background tab draws rarely; waiting lines are limited like kept ones.
       waiting.current = [...waiting.current, ...texts].slice(-LIMITS.logLines)
       timer.current ??= setTimeout(flush, FLUSH_MS)
     },
@@ -102,7 +102,7 @@ export function useLogLines(): LogLines {
   return { buffer, push, clear }
 }
 
-/** How near to the end counts as being there; a fraction of a pixel is lost by scaled screens. */
+/** How near to the end counts as the end; scaled screens lose a fraction of a pixel. */
 const NEAR_PX = 24
 
 export interface Follow {
@@ -112,7 +112,7 @@ export interface Follow {
   onKeyDown: (event: KeyboardEvent) => void
 }
 
-/** Keeps a scrolling pane at its end, until the person scrolls up: then what is read stays where it is. */
+/** Keeps a scrolling pane at its end until the person scrolls up; from then on the text stays in place. */
 export function useFollow({ shown, heldBy, hold, resume }: LogViewState): Follow {
   const pane = useRef<HTMLDivElement>(null)
   const onScroll = () => {
@@ -123,12 +123,12 @@ export function useFollow({ shown, heldBy, hold, resume }: LogViewState): Follow
     else if (heldBy === 'scroll') resume()
   }
   const onWheel = ({ deltaY }: WheelEvent) => {
-    // Under a flood of lines the pane would be at its end again before it says that it was scrolled.
+    // Under a flood of lines the pane would be at its end again before its scroll event comes.
     const box = pane.current
     if (box && deltaY < 0 && box.scrollHeight > box.clientHeight) hold('scroll')
   }
   const onKeyDown = ({ key }: KeyboardEvent) => {
-    // Where the pane is at its end already, nothing scrolls that could say so.
+    // If the pane is already at its end, there is no scroll event.
     if (key === 'End' && heldBy === 'scroll') resume()
   }
   // biome-ignore lint/correctness/useExhaustiveDependencies: new content is what moves the end

@@ -31,7 +31,7 @@ interface Props {
   onExpose: () => void
 }
 
-/** After a creation: the one time that the node's token is shown, and how to use it. */
+/** After a creation: shows the node's token, only this once, and how to use it. */
 export function NodeInfoDialog({ node, onClose, onExpose }: Props) {
   const config = useConfig().data
   useLeaveGuard(true, () => confirmLeave(node.name))
@@ -119,7 +119,7 @@ function InstallStep({ config }: { config: Config }) {
   )
 }
 
-/** Waits for the node, and says when it has come and from where. */
+/** Waits for the node, and shows when and from where it has connected. */
 function Arrival({ node, onExpose }: Omit<Props, 'onClose'>) {
   const { data } = useNode(node.id).query
   const isHere = data !== undefined && data.status !== 'offline'
@@ -147,7 +147,7 @@ function Arrival({ node, onExpose }: Omit<Props, 'onClose'>) {
 
 const RESULTS = ['Configuring postern...', 'Connecting node...', 'Connection established!']
 
-/** The command as a demo with the token hidden; copying gives the real one. */
+/** The command as a demo with the token hidden; the copy has the real one. */
 function ConnectTerminal({ config, node }: { config: Config; node: CreatedNode }) {
   const parts = renderConnectCommand(location.origin, config, node)
   return (
@@ -194,7 +194,7 @@ function CommandLine({ parts }: { parts: readonly CommandPart[] }) {
   ))
 }
 
-/** The agent in a container, which publishes its neighbours. */
+/** The agent in a container, which publishes neighbouring containers. */
 function DockerWay({ config, node }: { config: Config; node: CreatedNode }) {
   return (
     <>

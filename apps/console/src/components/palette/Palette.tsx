@@ -1,10 +1,12 @@
 import { Dialog as Base } from '@base-ui/react/dialog'
 import { Search } from 'lucide-react'
-import { type KeyboardEvent, useEffect, useEffectEvent, useId, useRef, useState } from 'react'
+import { Fragment, type KeyboardEvent, useEffect, useEffectEvent, useId, useRef, useState } from 'react'
 import { errorMessage } from '../../api/api-error.ts'
+import { useRules } from '../../api/rules.ts'
 import { Marked } from '../../ui/data/Marked.tsx'
+import type { Doors } from './acts.ts'
 import { type Entry, groupEntries } from './entries.ts'
-import { type Doors, useEntries } from './use-entries.tsx'
+import { useEntries } from './use-entries.ts'
 import '../../ui/overlay/Dialog.css'
 import './Palette.css'
 
@@ -13,7 +15,7 @@ interface Props {
   onClose: () => void
 }
 
-/** Goes to any node, service, domain or page, and does what no row is needed for, by what is typed. */
+/** Finds any node, service, domain or page, and does what a person types: `disable grafana`. */
 export function Palette({ doors, onClose }: Props) {
   const field = useRef<HTMLInputElement>(null)
   return (
@@ -32,8 +34,9 @@ export function Palette({ doors, onClose }: Props) {
 
 function Content({ field, doors, onClose }: Props & { field: React.RefObject<HTMLInputElement | null> }) {
   const list = useId()
+  const hint = useId()
   const [typed, setTyped] = useState('')
-  const { entries, isPending, error } = useEntries(typed, doors)
+  const { entries, text, isPending, error, isOpen } = useEntries(typed, doors)
   const run = (entry: Entry) => {
     onClose()
     entry.run()
@@ -54,6 +57,7 @@ function Content({ field, doors, onClose }: Props & { field: React.RefObject<HTM
           aria-expanded="true"
           aria-controls={list}
           aria-activedescendant={activeId}
+          aria-describedby={hint}
           aria-autocomplete="list"
           aria-label="Search and commands"
           placeholder="Search nodes, services, domains and commands"
@@ -66,6 +70,9 @@ function Content({ field, doors, onClose }: Props & { field: React.RefObject<HTM
         />
         <kbd>Esc</kbd>
       </div>
+      <p className="pal-hint" id={hint}>
+        {typed.trim() === '' && <Examples />}
+      </p>
       <div className="pal-list" id={list} role="listbox" aria-label="Results" aria-busy={isPending}>
         {groupEntries(entries).map(([group, members]) => (
           // biome-ignore lint/a11y/useSemanticElements: a group of options, not a part of a form
@@ -77,7 +84,7 @@ function Content({ field, doors, onClose }: Props & { field: React.RefObject<HTM
               <Option
                 key={entry.id}
                 id={optionId(entry)}
-                {...{ entry, typed, run }}
+                {...{ entry, text, run }}
                 isActive={entry === active}
               />
             ))}
@@ -87,7 +94,9 @@ function Content({ field, doors, onClose }: Props & { field: React.RefObject<HTM
       <p className="pal-none" role="status">
         {error
           ? errorMessage(error)
-          : entries.length === 0 && !isPending && `Nothing matches \u201c${typed.trim()}\u201d.`}
+          : isOpen
+            ? 'Go on with the name of a service, a node or a domain.'
+            : entries.length === 0 && !isPending && `Nothing matches \u201c${typed.trim()}\u201d.`}
       </p>
       <PaletteFoot />
     </>
@@ -96,13 +105,13 @@ function Content({ field, doors, onClose }: Props & { field: React.RefObject<HTM
 
 interface ChoiceProps {
   entries: readonly Entry[]
-  /** What is shown is not yet what fits what is typed. */
+  /** The entries do not match the typed text yet. */
   isPending: boolean
   typed: string
   run: (entry: Entry) => void
 }
 
-/** The entry that Enter runs: the first, until the arrow keys say otherwise. An early Enter waits for what is found. */
+/** The entry that Enter runs: the first, until an arrow key moves it. An early Enter waits for the results. */
 function useChoice({ entries, isPending, typed, run }: ChoiceProps) {
   const [choice, setChoice] = useState({ typed, index: 0 })
   const [isAsked, setAsked] = useState(false)
@@ -130,20 +139,25 @@ function useChoice({ entries, isPending, typed, run }: ChoiceProps) {
 interface OptionProps {
   id: string
   entry: Entry
-  typed: string
+  /** What of its text is marked. */
+  text: string
   isActive: boolean
   run: (entry: Entry) => void
 }
 
-function Option({ id, entry, typed, isActive, run }: OptionProps) {
-  const { icon: Icon, text, sub, mono } = entry
+function Option({ id, entry, text, isActive, run }: OptionProps) {
+  const { icon: Icon, sub, mono, name } = entry
+  const at = name === undefined ? entry.text.length : entry.text.lastIndexOf(name)
+  const [before, after] = [entry.text.slice(0, at), entry.text.slice(at + (name?.length ?? 0))]
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the field, which keeps the focus
     // biome-ignore lint/a11y/useFocusableInteractive: as above
     <div id={id} role="option" aria-selected={isActive} onClick={() => run(entry)}>
       <Icon className="ic" />
       <span className={mono ? 't mono' : 't'} dir="auto">
-        <Marked text={text} match={typed.trim()} />
+        <Marked text={before} match={name === undefined ? text : ''} />
+        {name !== undefined && <Marked text={name} match={text} />}
+        {after}
       </span>
       {sub && <span className="sub">{sub}</span>}
       {isActive && (
@@ -152,6 +166,23 @@ function Option({ id, entry, typed, isActive, run }: OptionProps) {
         </span>
       )}
     </div>
+  )
+}
+
+/** Only what the person may do. */
+function Examples() {
+  const can = useRules().many.services
+  const examples = ['logs of grafana', can ? 'disable grafana' : 'why is grafana down', 'all of site-07']
+  return (
+    <>
+      Type a name or what to do, like{' '}
+      {examples.map((example, index) => (
+        <Fragment key={example}>
+          {index > 0 && ', '}
+          <i>{example}</i>
+        </Fragment>
+      ))}
+    </>
   )
 }
 

@@ -1,41 +1,46 @@
-import { endpoints } from '@postern/contract/console-endpoints'
-import type { Found } from '@postern/contract/find'
+import type { Domain } from '@postern/contract/domains'
+import { endpoints } from '@postern/contract/endpoints/console-endpoints'
 import type { CreatedNode, Node } from '@postern/contract/nodes'
-import type { Service, ServiceType } from '@postern/contract/services'
-import { Suspense, useState } from 'react'
+import type { CreatedPat } from '@postern/contract/pats'
+import type { Service, ServiceType } from '@postern/contract/services/services'
+import { lazy, Suspense, useState } from 'react'
 import { useNavigate } from 'react-router'
 import { useApi } from '../../api/context.ts'
 import { DomainDialog, NodeDialog, ServiceDialog } from '../../forms/dialogs.ts'
 import { urls } from '../../util/urls.ts'
 import { attempt } from '../ask.ts'
-import { useServiceActions } from '../service-card/service-actions.tsx'
-import type { ServiceVerb } from './entries.ts'
 import { Palette } from './Palette.tsx'
 import { ShortcutsDialog } from './ShortcutsDialog.tsx'
+import { useRotation } from './use-rotation.ts'
+
+const TokenInfoDialog = lazy(async () => ({
+  default: (await import('../tokens/TokenInfoDialog.tsx')).TokenInfoDialog,
+}))
 
 export type Opened = 'palette' | 'shortcuts' | null
-type Form = 'node' | 'domain' | { type: ServiceType; node: Node; service?: Service } | null
+type Form =
+  | { node: Node | undefined }
+  | { domain: Domain | undefined }
+  | { type: ServiceType; of: Node; service?: Service }
+  | { token: CreatedPat }
+  | null
 
 interface Props {
   opened: Opened
   onOpen: (what: Opened) => void
 }
 
-/** The palette, the list of keys, and the forms that the palette opens above any page. */
+/** The palette, the list of keys, and the dialogs that the palette opens above any page. */
 export function PaletteLayer({ opened, onOpen }: Props) {
   const api = useApi()
   const navigate = useNavigate()
   const [form, setForm] = useState<Form>(null)
   const close = () => setForm(null)
-  const expose = (type: ServiceType, id: number) =>
-    void attempt(async () => setForm({ type, node: await api.call(endpoints.getNode, { params: { id } }) }))
-  const actions = useServiceActions()
-  const act = (verb: ServiceVerb, { id, nodeId, type }: Found['services'][number]) =>
+  const rotateToken = useRotation((token) => setForm({ token }))
+  const editService = (service: Service) =>
     void attempt(async () => {
-      const service = await api.call(endpoints.getService, { params: { nodeId, type, id } })
-      if (verb === 'enable') return void actions.enable(service)
-      if (verb === 'disable') return void actions.disable(service)
-      setForm({ type, service, node: await api.call(endpoints.getNode, { params: { id: nodeId } }) })
+      const of = await api.call(endpoints.getNode, { params: { id: service.nodeId } })
+      setForm({ type: service.type, of, service })
     })
   const goToNode = (created?: CreatedNode) => {
     close()
@@ -47,19 +52,25 @@ export function PaletteLayer({ opened, onOpen }: Props) {
         <Palette
           onClose={() => onOpen(null)}
           doors={{
-            addNode: () => setForm('node'),
-            addDomain: () => setForm('domain'),
-            expose,
-            service: act,
+            addNode: () => setForm({ node: undefined }),
+            addDomain: () => setForm({ domain: undefined }),
+            expose: (type, of) => setForm({ type, of }),
+            editService,
+            editNode: (node) => setForm({ node }),
+            editDomain: (domain) => setForm({ domain }),
+            rotateToken,
             shortcuts: () => onOpen('shortcuts'),
           }}
         />
       )}
       {opened === 'shortcuts' && <ShortcutsDialog onClose={() => onOpen(null)} />}
       <Suspense>
-        {form === 'node' && <NodeDialog onClose={goToNode} />}
-        {form === 'domain' && <DomainDialog domain={undefined} onClose={close} />}
-        {form !== null && typeof form === 'object' && <ServiceDialog {...form} onClose={close} />}
+        {form && 'node' in form && <NodeDialog node={form.node} onClose={goToNode} />}
+        {form && 'domain' in form && <DomainDialog domain={form.domain} onClose={close} />}
+        {form && 'of' in form && (
+          <ServiceDialog node={form.of} type={form.type} service={form.service} onClose={close} />
+        )}
+        {form && 'token' in form && <TokenInfoDialog token={form.token} onClose={close} />}
       </Suspense>
     </>
   )

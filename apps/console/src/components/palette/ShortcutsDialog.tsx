@@ -9,10 +9,12 @@ const SHORTCUTS = [
   { keys: ['\u2191', '\u2193'], does: 'Go from row to row' },
   { keys: ['\u2190', '\u2192'], does: 'Go to the links and the menu of a row' },
   { keys: ['Enter'], does: 'Open a row' },
-  { keys: ['Esc'], does: 'Close what is open' },
+  { keys: ['Space'], does: 'Select a row' },
+  { keys: ['Shift', 'Space'], does: 'Select all rows up to this one' },
+  { keys: ['Esc'], does: 'Close what is open, or clear the selection' },
 ] as const
 
-/** What the keyboard does on every page. */
+/** The keyboard shortcuts of every page. */
 export function ShortcutsDialog({ onClose }: { onClose: () => void }) {
   return (
     <InfoDialog title="Keyboard shortcuts" size="s" closeText="Close" onClose={onClose}>

@@ -1,6 +1,6 @@
 import { House } from 'lucide-react'
 import { expect, it } from 'vitest'
-import { type Entry, filterEntries, groupEntries, readVerb } from './entries.ts'
+import { type Entry, filterEntries, groupEntries } from './entries.ts'
 
 const entry = (group: string, text: string, words = ''): Entry => ({
   ...{ id: text, group, text, words, icon: House },
@@ -23,17 +23,10 @@ it.each([
   expect(filterEntries(ENTRIES, typed).map(({ text }) => text)).toEqual(found)
 })
 
-it('keeps together what is of one group, in the order of the first of each', () => {
+it('keeps groups together, in the order of their first entries', () => {
   expect(groupEntries(ENTRIES).map(([group, list]) => [group, list.length])).toEqual([
     ['Pages', 1],
     ['Create', 2],
     ['Theme', 1],
   ])
 })
-
-it.each([
-  ['logs wiki', { verb: 'logs', text: 'wiki' }],
-  [' Disable  my shop ', { verb: 'disable', text: 'my shop' }],
-  ['logs', { verb: undefined, text: 'logs' }],
-  ['logstash', { verb: undefined, text: 'logstash' }],
-])('reads "%s" as %j', (typed, read) => expect(readVerb(typed)).toEqual(read))

@@ -1,22 +1,24 @@
 import type { LucideIcon } from 'lucide-react'
 import type { ReactNode } from 'react'
 
-/** One thing to go to or to do. */
+/** A place to go to, or a command. */
 export interface Entry {
   id: string
   group: string
   icon: LucideIcon
   text: string
+  /** What of the text is a name, if not all of it. */
+  name?: string
   /** A domain value. */
   mono?: boolean
-  /** Beside the text, in fewer words than a sentence. */
+  /** A short note beside the text. */
   sub?: ReactNode
-  /** Other words by which it is found. */
+  /** Further words to find it by. */
   words?: string
   run: () => void
 }
 
-/** Those that have every typed word in their texts. */
+/** The entries that contain every typed word. */
 export function filterEntries(entries: readonly Entry[], typed: string): readonly Entry[] {
   const wanted = typed.toLowerCase().split(/\s+/)
   return entries.filter(({ group, text, words = '' }) => {
@@ -28,13 +30,4 @@ export function filterEntries(entries: readonly Entry[], typed: string): readonl
 /** In the order of their first entries. */
 export function groupEntries(entries: readonly Entry[]): readonly (readonly [string, readonly Entry[]])[] {
   return [...Map.groupBy(entries, ({ group }) => group)]
-}
-
-export type ServiceVerb = 'logs' | 'edit' | 'enable' | 'disable'
-
-/** `logs wiki`: what to do, and with what. */
-export function readVerb(typed: string): { verb: ServiceVerb | undefined; text: string } {
-  const [, verb, text] = /^(logs|edit|enable|disable)\s+(\S.*)$/i.exec(typed.trim()) ?? []
-  // The expression knows no other word.
-  return { verb: verb?.toLowerCase() as ServiceVerb | undefined, text: text ?? typed.trim() }
 }

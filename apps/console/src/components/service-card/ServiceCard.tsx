@@ -1,7 +1,7 @@
-import { endpoints } from '@postern/contract/console-endpoints'
+import { endpoints } from '@postern/contract/endpoints/console-endpoints'
 import { LIMITS } from '@postern/contract/limits'
 import type { Node } from '@postern/contract/nodes'
-import { type Service, type ServiceType, typeName } from '@postern/contract/services'
+import { type Service, type ServiceType, typeName } from '@postern/contract/services/services'
 import { Plus } from 'lucide-react'
 import { Suspense, useCallback, useId, useState } from 'react'
 import { useRules } from '../../api/rules.ts'
@@ -15,7 +15,7 @@ import { EmptyState } from '../../ui/feedback/EmptyState.tsx'
 import { ServiceTable } from './ServiceTable.tsx'
 import { PURPOSES } from './service-text.ts'
 
-/** The services of one type that a node has, five at a time; the page's address holds which. */
+/** A node's services of one type, five at a time; the page's address holds the list's state. */
 export function ServiceCard({ node, type }: { node: Node; type: ServiceType }) {
   const titleId = useId()
   const [form, setForm] = useState<{ service: Service | undefined } | null>(null)

@@ -1,4 +1,4 @@
-import type { Service } from '@postern/contract/services'
+import type { Service } from '@postern/contract/services/services'
 import { Check, CircleAlert, Power, ServerOff, Unplug } from 'lucide-react'
 import { Spinner } from '../../ui/Button.tsx'
 import { RelativeTime } from '../../ui/data/Figures.tsx'
@@ -16,7 +16,7 @@ interface AccessProps {
 export function PublicAccess({ service: { type, publicAccess, enabled }, inRow }: AccessProps) {
   if (!publicAccess) return <span className="none">Not assigned</span>
   if (!enabled) return <span className="mono">{publicAccess}</span>
-  // No page comes of another protocol, so no new tab waits for one.
+  // Other protocols open no page, so there is no new tab.
   const tab = type === 'http' && { target: '_blank', rel: 'noreferrer' }
   return (
     <a className="mono" href={publicAccess} {...tab} {...(inRow && INSIDE_ROW)}>
@@ -36,7 +36,7 @@ const PHASES = {
 } as const
 const DISABLED = { icon: <Power className="ic" />, words: 'Disabled', tone: '' } as const
 
-/** Whether a service is carried and answers, and in words why not. What is fine is quiet. */
+/** Whether a service is published and answers, and in words why not. Healthy services show nothing. */
 export function ServiceState({
   service: { enabled, state, nodeName },
 }: {

@@ -1,12 +1,13 @@
 import type { Config } from '@postern/contract/config'
-import { endpoints } from '@postern/contract/console-endpoints'
-import { titleOfSource } from '@postern/contract/publishing'
-import type { Service } from '@postern/contract/services'
+import { endpoints } from '@postern/contract/endpoints/console-endpoints'
+import { titleOfSource } from '@postern/contract/services/publishing'
+import type { Service } from '@postern/contract/services/services'
 import { LockKeyhole } from 'lucide-react'
+import { Link } from 'react-router'
 import { useAnswer, useConfig } from '../../api/queries.ts'
 import { Badge } from '../../ui/feedback/Badge.tsx'
 import { InfoDialog } from '../../ui/overlay/Dialog.tsx'
-import { serverUrls } from '../../util/urls.ts'
+import { serverUrls, urls } from '../../util/urls.ts'
 import { PublicAccess } from './ServiceFacts.tsx'
 import { backendText, ipListText } from './service-text.ts'
 import './ServiceInfoDialog.css'
@@ -16,7 +17,7 @@ interface Props {
   onClose: () => void
 }
 
-/** Where a service is reached and where it leads, and whether it is there yet. */
+/** A service's public address, its backend, and whether it is live yet. */
 export function ServiceInfoDialog({ service: given, onClose }: Props) {
   const { nodeId, type, id } = given
   const service = useAnswer(endpoints.getService, { params: { nodeId, type, id } }).data ?? given
@@ -45,6 +46,11 @@ export function ServiceInfoDialog({ service: given, onClose }: Props) {
             )}
             <PublicAccess service={service} />
             {service.selfSigned && service.publicAccess && <Warning type={service.type} />}
+            {service.publicAccess && (
+              <p className="hint">
+                <Link to={urls.why(service.publicAccess)}>Why?</Link> follows a visitor there, step by step.
+              </p>
+            )}
           </dd>
         </div>
         <div>
@@ -81,7 +87,7 @@ export function ServiceInfoDialog({ service: given, onClose }: Props) {
   )
 }
 
-/** What browsers do with a certificate of an authority that they do not know; other programs refuse it. */
+/** Browsers warn of a certificate from an unknown authority; other programs refuse it. */
 function Warning({ type }: Pick<Service, 'type'>) {
   return (
     <p className="hint">
@@ -98,7 +104,7 @@ function isLive({ enabled, state }: Service): boolean {
   return enabled && state.phase === 'live'
 }
 
-/** What the edge cannot see: whether visitors get as far as this server. */
+/** The edge cannot see whether visitors reach this server. */
 function reachText({ domain, dnsUnchecked }: Service, config: Config | undefined): string | undefined {
   if (config?.publicHostIsPrivate) return `Only this network reaches it: ${config.VPN_HOST} is private.`
   return dnsUnchecked && domain !== null
@@ -106,7 +112,7 @@ function reachText({ domain, dnsUnchecked }: Service, config: Config | undefined
     : undefined
 }
 
-/** What a service lacks that is saved and not live; of a live one, what else one should know. */
+/** What a saved service lacks to be live; for a live one, what else a person should know. */
 function missingText({ name, nodeName, enabled, state }: Service): string | undefined {
   if (!enabled) return `${name} is disabled. Enable it to make it available.`
   switch (state.phase) {

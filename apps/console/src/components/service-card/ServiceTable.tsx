@@ -1,5 +1,5 @@
-import { titleOfSource } from '@postern/contract/publishing'
-import { type Service, type ServiceType, typeName } from '@postern/contract/services'
+import { titleOfSource } from '@postern/contract/services/publishing'
+import { type Service, type ServiceType, typeName } from '@postern/contract/services/services'
 import { LockKeyhole, type LucideIcon, Shield } from 'lucide-react'
 import { lazy, type ReactNode, Suspense, useCallback, useState } from 'react'
 import { Link, useNavigate } from 'react-router'
@@ -13,9 +13,11 @@ import { StatusDot } from '../../ui/feedback/StatusDot.tsx'
 import { Menu } from '../../ui/overlay/Menu.tsx'
 import { Tooltip } from '../../ui/overlay/Tooltip.tsx'
 import { urls } from '../../util/urls.ts'
+import { MutedMark } from '../mute/MutedMark.tsx'
 import { PublicAccess, ServiceState } from './ServiceFacts.tsx'
-import { serviceMenu, useServiceActions } from './service-actions.tsx'
+import { serviceMenu, useServiceVerbs } from './service-actions.tsx'
 import { fixedText, proxyText, restrictionText } from './service-text.ts'
+import { useMeantRow } from './use-meant-row.ts'
 import './ServiceTable.css'
 
 const ServiceInfoDialog = lazy(async () => ({
@@ -28,8 +30,8 @@ const NAME: Column<Service> = {
   className: 'c-name',
   render: (service) => <ServiceName service={service} />,
 }
-const SORTED_NAME: Column<Service> = { ...NAME, sortBy: 'name' }
-const INGRESS: Column<Service> = {
+export const SORTED_NAME: Column<Service> = { ...NAME, sortBy: 'name' }
+export const INGRESS: Column<Service> = {
   head: 'Ingress Config',
   width: 'w-38',
   className: 'c-full',
@@ -53,7 +55,7 @@ const NODE: Column<Service> = {
     </span>
   ),
 }
-const STATE: Column<Service> = {
+export const STATE: Column<Service> = {
   head: 'State',
   className: 'c-full',
   render: (service) => <ServiceState service={service} />,
@@ -68,14 +70,17 @@ interface Props {
   empty: ReactNode
   /** Where the list can be searched. */
   noMatch?: ReactNode
-  /** The same function each time. In the context of a node its services can be edited; elsewhere each names its node and links to it. */
+  /**
+   * The same function each time. In the context of a node its services can be edited; elsewhere each shows its node
+   * and links to it.
+   */
   onEdit?: (service: Service) => void
 }
 
-/** Services of one type with what can be done with each. */
+/** Services of one type, with a menu for each. */
 export function ServiceTable({ type, list, empty, noMatch, onEdit }: Props) {
   const [info, setInfo] = useState<Service | null>(null)
-  const renderMenu = useMenu(setInfo, onEdit)
+  const renderMenu = useServiceMenu(setInfo, onEdit)
   return (
     <>
       <QueryTable
@@ -94,36 +99,38 @@ export function ServiceTable({ type, list, empty, noMatch, onEdit }: Props) {
   )
 }
 
-function useMenu(onInfo: (service: Service) => void, onEdit: Props['onEdit']) {
+/** @param hasNode the row may be of any node, and its menu leads there, too */
+export function useServiceMenu(
+  onInfo: (service: Service) => void,
+  onEdit: Props['onEdit'],
+  hasNode = onEdit === undefined,
+) {
   const navigate = useNavigate()
-  const actions = useServiceActions()
+  const verbsOf = useServiceVerbs()
   const can = useRules().service
   return useCallback(
     (service: Service) => (
       <Menu
         label={`Actions for ${service.name}`}
         groups={serviceMenu(service, can, {
+          ...verbsOf(service),
           info: () => onInfo(service),
-          logs: () => navigate(urls.serviceLogs(service)),
-          ...(onEdit
-            ? { edit: () => onEdit(service) }
-            : { goToNode: () => navigate(urls.node(service.nodeId)) }),
-          enable: () => actions.enable(service),
-          disable: () => actions.disable(service),
-          remove: () => actions.remove(service),
+          ...(onEdit && { edit: () => onEdit(service) }),
+          ...(hasNode && { goToNode: () => navigate(urls.node(service.nodeId)) }),
         })}
       />
     ),
-    [onInfo, onEdit, navigate, actions, can],
+    [onInfo, onEdit, hasNode, navigate, verbsOf, can],
   )
 }
 
 function ServiceName({ service }: { service: Service }) {
   const restriction = restrictionText(service)
+  const link = useMeantRow(service)
   return (
     <span className="svc">
       <StatusDot status={dotOf(service)} />
-      <Link {...OPENS_ROW} to={urls.serviceLogs(service)} title="Logs Monitor">
+      <Link {...OPENS_ROW} ref={link} to={urls.serviceLogs(service)} title="Logs Monitor">
         <b dir="auto">{service.name}</b>
       </Link>
       {service.source && (
@@ -133,11 +140,12 @@ function ServiceName({ service }: { service: Service }) {
       )}
       {service.type === 'tcp' && service.ssl && <Mark icon={LockKeyhole} text="TLS ends at the proxy" />}
       {restriction && <Mark icon={Shield} text={restriction} />}
+      <MutedMark mute={service.mute} />
     </span>
   )
 }
 
-/** Green beside the word *Failed* would say two things at once. */
+/** Green beside the word *Failed* would be contradictory. */
 function dotOf({ enabled, state: { phase } }: Service) {
   if (!enabled) return 'disabled'
   return phase === 'live' || phase === 'checking' || phase === 'applying' ? 'enabled' : 'unreached'

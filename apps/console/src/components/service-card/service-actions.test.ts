@@ -1,10 +1,19 @@
-import type { HttpService } from '@postern/contract/services'
+import type { HttpService } from '@postern/contract/services/services'
 import { describe, expect, it } from 'vitest'
 import { rulesFor } from '../../api/rules.ts'
 import { type ServiceVerbs, serviceMenu } from './service-actions.tsx'
 
 const verb = () => undefined
-const verbs = { info: verb, logs: verb, enable: verb, disable: verb, remove: verb }
+const verbs = {
+  info: verb,
+  logs: verb,
+  requests: verb,
+  traffic: verb,
+  enable: verb,
+  disable: verb,
+  mute: verb,
+  remove: verb,
+}
 const service: HttpService = {
   type: 'http',
   id: 1,
@@ -28,6 +37,7 @@ const service: HttpService = {
   publicAccess: null,
   system: false,
   source: null,
+  mute: null,
   state: { phase: 'live', problem: null },
   created_at: '',
   updated_at: '',
@@ -40,29 +50,33 @@ const texts = (of: HttpService, verbs: ServiceVerbs) =>
 describe('the menu of a service', () => {
   it('edits in the context of its node', () => {
     expect(texts(service, { ...verbs, edit: verb })).toEqual([
-      ['Info', 'Logs Monitor'],
+      ['Info', 'Logs Monitor', 'Requests', 'Traffic'],
       ['Edit Service'],
+      ['Mute Alerts'],
       ['Disable Access', 'Delete Service'],
     ])
   })
-  it('leads to the node elsewhere, and enables what is disabled', () => {
+  it('leads to the node elsewhere, and can enable a disabled service', () => {
     expect(texts({ ...service, enabled: false }, { ...verbs, goToNode: verb })).toEqual([
-      ['Info', 'Logs Monitor'],
+      ['Info', 'Logs Monitor', 'Requests', 'Traffic'],
       ['Go to node'],
+      ['Mute Alerts'],
       ['Enable Access', 'Delete Service'],
     ])
   })
   it('shows the settings of what an agent publishes, which can be disabled and deleted', () => {
     expect(texts({ ...service, source: 'docker' }, { ...verbs, edit: verb })).toEqual([
-      ['Info', 'Logs Monitor'],
+      ['Info', 'Logs Monitor', 'Requests', 'Traffic'],
       ['Show Settings'],
+      ['Mute Alerts'],
       ['Disable Access', 'Delete Service'],
     ])
   })
   it('offers neither to disable nor to delete the console itself', () => {
     expect(texts({ ...service, system: true }, { ...verbs, edit: verb })).toEqual([
-      ['Info', 'Logs Monitor'],
+      ['Info', 'Logs Monitor', 'Requests', 'Traffic'],
       ['Edit Service'],
+      [],
       [],
     ])
   })

@@ -1,25 +1,45 @@
-import { endpoints } from '@postern/contract/console-endpoints'
-import { titleOfSource } from '@postern/contract/publishing'
-import type { Service } from '@postern/contract/services'
+import { endpoints } from '@postern/contract/endpoints/console-endpoints'
+import { titleOfSource } from '@postern/contract/services/publishing'
+import type { Service } from '@postern/contract/services/services'
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
-import { ArrowRight, Eye, Info, Pencil, Power, ScrollText, Trash2 } from 'lucide-react'
+import {
+  ArrowRight,
+  ChartLine,
+  Eye,
+  History,
+  Info,
+  Pencil,
+  Power,
+  ScrollText,
+  Trash2,
+  Waypoints,
+} from 'lucide-react'
 import { useMemo } from 'react'
+import { useNavigate } from 'react-router'
 import type { Api } from '../../api/client.ts'
 import { useApi } from '../../api/context.ts'
-import { reload } from '../../api/queries.ts'
 import type { Rules } from '../../api/rules.ts'
 import type { ConfirmOptions } from '../../ui/overlay/confirm.ts'
 import type { MenuGroups } from '../../ui/overlay/OpenMenu.tsx'
+import { urls } from '../../util/urls.ts'
 import { ask } from '../ask.ts'
+import { manyServices } from '../many/many-services.ts'
+import { muteItem, muteOrUnmute } from '../mute/mute-item.ts'
+import { refreshServices, replaceService } from './service-lists.ts'
 
 export interface ServiceVerbs {
   info: () => void
   logs: () => void
+  /** Absent where nothing reaches it. */
+  why?: () => void
+  requests: () => void
+  traffic: () => void
   /** In the context of its node a service can be edited; elsewhere the menu leads to the node. */
   edit?: () => void
   goToNode?: () => void
   enable: () => void
   disable: () => void
+  mute: () => void
   remove: () => void
 }
 
@@ -27,7 +47,7 @@ const EDIT = { text: 'Edit Service', icon: Pencil }
 /** For a service that cannot be changed here. */
 const SHOW = { text: 'Show Settings', icon: Eye }
 
-/** What can be done with a service. */
+/** The menu of a service. */
 export function serviceMenu(service: Service, can: Rules['service'], verbs: ServiceVerbs): MenuGroups {
   const access = service.enabled
     ? { text: 'Disable Access', icon: Power, onSelect: verbs.disable }
@@ -37,41 +57,70 @@ export function serviceMenu(service: Service, can: Rules['service'], verbs: Serv
     [
       { text: 'Info', icon: Info, onSelect: verbs.info },
       { text: 'Logs Monitor', icon: ScrollText, onSelect: verbs.logs },
+      verbs.why !== undefined && { text: 'Why?', icon: Waypoints, onSelect: verbs.why },
+      { text: 'Requests', icon: History, onSelect: verbs.requests },
+      { text: 'Traffic', icon: ChartLine, onSelect: verbs.traffic },
     ],
     [
       verbs.edit !== undefined && { ...(can.edit(service) ? EDIT : SHOW), onSelect: verbs.edit },
       verbs.goToNode !== undefined && { text: 'Go to node', icon: ArrowRight, onSelect: verbs.goToNode },
     ],
+    [can.mute(service) && muteItem(service, verbs.mute)],
     [can.enable(service) && access, can.remove(service) && remove],
   ]
 }
 
-/** Enables, disables and deletes a service, each after a question. */
-export function useServiceActions() {
+/** What of that is the same everywhere: where it leads, and enabling, disabling and deleting after a question. */
+export function useServiceVerbs() {
+  const navigate = useNavigate()
   const api = useApi()
   const queries = useQueryClient()
-  return useMemo(() => serviceActions(api, queries), [api, queries])
+  return useMemo(() => {
+    const actions = serviceActions(api, queries)
+    return (service: Service) => ({
+      logs: () => void navigate(urls.serviceLogs(service)),
+      ...(service.publicAccess !== null && {
+        why: () => void navigate(urls.why(service.publicAccess ?? '')),
+      }),
+      requests: () => void navigate(urls.requests({ service: String(service.id) })),
+      traffic: () => void navigate(urls.serviceTraffic(service)),
+      enable: () => void actions.enable(service),
+      disable: () => void actions.disable(service),
+      mute: () => void actions.mute(service),
+      remove: () => void actions.remove(service),
+    })
+  }, [navigate, api, queries])
 }
 
 function serviceActions(api: Api, queries: QueryClient) {
   const refresh = () => refreshServices(queries)
   const input = ({ nodeId, type, id }: Service) => ({ params: { nodeId, type, id } })
+  const many = manyServices(api, queries)
+  const turn = (action: 'enable' | 'disable', service: Service, question: ConfirmOptions, done: string) => {
+    const endpoint = action === 'enable' ? endpoints.enableService : endpoints.disableService
+    let saved = service
+    return ask({
+      question,
+      act: async () => {
+        saved = await api.call(endpoint, input(service))
+        replaceService(queries, saved)
+      },
+      done,
+      subject: service.name,
+      undo: () => void many.undo(action, saved),
+      refresh,
+    })
+  }
 
   return {
     enable: (service: Service) =>
-      ask({
-        question: confirmEnable(service),
-        act: async () => replaceService(queries, await api.call(endpoints.enableService, input(service))),
-        done: 'Service exposed successfully!',
-        subject: service.name,
-        refresh,
-      }),
+      turn('enable', service, confirmEnable(service), 'Service exposed successfully!'),
     disable: (service: Service) =>
-      ask({
-        question: confirmDisable(service),
-        act: async () => replaceService(queries, await api.call(endpoints.disableService, input(service))),
-        done: 'Service disabled from public access successfully!',
-        subject: service.name,
+      turn('disable', service, confirmDisable(service), 'Service disabled from public access successfully!'),
+    mute: (service: Service) =>
+      muteOrUnmute(service, {
+        mute: (body) => api.call(endpoints.muteService, { ...input(service), body }),
+        unmute: () => api.call(endpoints.unmuteService, { ...input(service), body: {} }),
         refresh,
       }),
     remove: (service: Service) =>
@@ -85,23 +134,7 @@ function serviceActions(api: Api, queries: QueryClient) {
   }
 }
 
-const LISTS = [[endpoints.listNodeServices.path], [endpoints.listServices.path]]
-
-/** Puts a saved service into every list that holds it, before the lists are loaded again. */
-export function replaceService(queries: QueryClient, saved: Service): void {
-  const replace = (rows: Service[]) => rows.map((row) => (row.id === saved.id ? saved : row))
-  for (const queryKey of LISTS)
-    queries.setQueriesData<{ data: Service[] }>({ queryKey }, (old) =>
-      old ? { ...old, data: replace(old.data) } : old,
-    )
-}
-
-/** Reloads every list of services on the screen. */
-export async function refreshServices(queries: QueryClient): Promise<void> {
-  await Promise.all(LISTS.map((queryKey) => reload(queries, { queryKey })))
-}
-
-/** What is asked before a service changes, and what will happen. */
+/** The confirmation before a service changes: what will happen. */
 function confirmEnable({ name }: Service): ConfirmOptions {
   return {
     title: 'Enable access',

@@ -27,7 +27,7 @@ describe('service texts', () => {
     expect(ipListText([], 'None')).toBe('None')
     expect(ipListText(['1.2.3.4', '::1'], 'None')).toBe('1.2.3.4, ::1')
   })
-  it('say who may come, in short', () => {
+  it('summarise who may connect', () => {
     expect(restrictionText({ allowedIps: [], blockedIps: [] })).toBeUndefined()
     expect(restrictionText({ allowedIps: ['a', 'b', 'c', 'd'], blockedIps: ['e'] })).toBe(
       'Only a, b, c and 1 more may connect; e may not connect',

@@ -1,14 +1,14 @@
-import { titleOfSource } from '@postern/contract/publishing'
-import type { BackendProto, PortProto } from '@postern/contract/service-fields'
-import type { Service, ServiceType } from '@postern/contract/services'
+import { titleOfSource } from '@postern/contract/services/publishing'
+import type { BackendProto, PortProto } from '@postern/contract/services/service-fields'
+import type { Service, ServiceType } from '@postern/contract/services/services'
 
-/** What a service of each type is for. */
+/** The purpose of each type of service. */
 export const PURPOSES: Readonly<Record<ServiceType, string>> = {
   http: 'Publish a web service of this node under a domain or a path.',
   tcp: 'Publish any TCP or UDP program of this node on a public port.',
 }
 
-/** Where the settings of a service are that an agent publishes. */
+/** The place of the settings of a service that an agent publishes. */
 const SETTINGS_AT: ReadonlyMap<string, string> = new Map([
   ['docker', 'the labels of its container'],
   ['file', "the agent's file"],
@@ -21,19 +21,19 @@ export function fixedText(source: string, nodeName: string): string {
   return `${title} on ${nodeName} publishes this service. Change it in ${where}; here you can disable and delete it.`
 }
 
-/** While a form is typed in, `…` stands for a port. */
+/** In the preview of a form, `…` stands for a missing port. */
 type Target = Pick<Service, 'backendHost'> & { backendPort: number | '…' } & (
     | { backendProto: BackendProto }
     | { proto: PortProto }
   )
 
-/** Where a service leads, in the words of its row. */
+/** A service's backend, in the form of its row. */
 export function proxyText(target: Target): string {
   const { backendHost, backendPort } = target
   return `Proxy -> ${backendHost ? `${bracketed(backendHost)}:${backendPort}` : backendText(target)}`
 }
 
-/** Where a service leads, as an address. */
+/** A service's backend, as an address. */
 export function backendText(target: Target): string {
   const proto = 'proto' in target ? target.proto : target.backendProto
   return `${proto}://${bracketed(target.backendHost || 'localhost')}:${target.backendPort}`
@@ -43,7 +43,7 @@ function bracketed(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
-/** A list of addresses in one line, or `none` when it restricts nothing. */
+/** A list of addresses in one line, or `none` when it is empty. */
 export function ipListText(list: readonly string[] | null, none: string): string {
   return list && list.length > 0 ? list.join(', ') : none
 }

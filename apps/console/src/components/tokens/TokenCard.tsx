@@ -1,15 +1,16 @@
-import { endpoints } from '@postern/contract/console-endpoints'
+import { endpoints } from '@postern/contract/endpoints/console-endpoints'
 import { LIMITS } from '@postern/contract/limits'
 import type { Node } from '@postern/contract/nodes'
-import type { Pat } from '@postern/contract/pats'
-import { Ban, Plus, Trash2 } from 'lucide-react'
-import { Suspense, useId, useState } from 'react'
+import type { CreatedPat, Pat } from '@postern/contract/pats'
+import { Ban, Plus, RefreshCw, Trash2 } from 'lucide-react'
+import { Suspense, useCallback, useId, useState } from 'react'
 import { useRules } from '../../api/rules.ts'
 import { TokenDialog } from '../../forms/dialogs.ts'
 import { CardSearch } from '../../table/CardSearch.tsx'
 import { useAddressParams } from '../../table/list-params.ts'
 import { NothingMatches, QueryTable } from '../../table/QueryTable.tsx'
 import { useList } from '../../table/use-list.ts'
+import { useSelection } from '../../table/use-selection.ts'
 import { Button } from '../../ui/Button.tsx'
 import { RelativeTime, useNow } from '../../ui/data/Figures.tsx'
 import type { Column } from '../../ui/data/Table.tsx'
@@ -17,17 +18,18 @@ import { Badge } from '../../ui/feedback/Badge.tsx'
 import { EmptyState } from '../../ui/feedback/EmptyState.tsx'
 import { Menu } from '../../ui/overlay/Menu.tsx'
 import { formatDate, formatMoment } from '../../util/time.ts'
+import { TokensBar } from '../many/bars.ts'
+import { TokenInfoDialog } from './TokenInfoDialog.tsx'
 import { tokenStatus } from './token-status.ts'
 import { useTokenActions } from './use-token-actions.tsx'
 import './TokenCard.css'
 
-/** Uses come without hints: a connected agent uses its token all the time. */
+/** There are no hints for uses, because a connected agent uses its token all the time. */
 const USES_EVERY_MS = 60_000
 
 const COLUMNS: readonly Column<Pat>[] = [
   {
     head: 'Name',
-    width: 'w-30',
     className: 'c-name',
     sortBy: 'name',
     render: ({ name }) => <b dir="auto">{name}</b>,
@@ -48,23 +50,27 @@ const COLUMNS: readonly Column<Pat>[] = [
   },
   {
     head: 'Expires',
+    width: 'w-day',
     label: 'Expires',
     render: ({ expireAt }) => <Day time={expireAt} />,
   },
 ]
 
-const renderMenu = (token: Pat) => <TokenMenu token={token} />
-
 /** The access tokens of a node, five at a time. */
 export function TokenCard({ node }: { node: Node }) {
   const titleId = useId()
   const [isAdding, setAdding] = useState(false)
+  const [rotated, setRotated] = useState<CreatedPat>()
+  const renderMenu = useCallback((token: Pat) => <TokenMenu token={token} onRotated={setRotated} />, [])
   const tokens = useList({
     endpoint: endpoints.listTokens,
     state: useAddressParams(LIMITS.cardPageSize, 'tokens'),
     input: { params: { nodeId: node.id } },
     refetchInterval: USES_EVERY_MS,
   })
+  // No link opens a row, so its box is what Tab stops at.
+  const selection = useSelection({ list: tokens, isStop: true })
+  const canTick = useRules().many.tokens
   const add = useRules().node.addToken(node) && (
     <Button size="sm" icon={Plus} onClick={() => setAdding(true)}>
       Add Token
@@ -87,6 +93,7 @@ export function TokenCard({ node }: { node: Node }) {
         list={tokens}
         columns={COLUMNS}
         renderMenu={renderMenu}
+        selection={canTick ? selection : undefined}
         empty={
           <EmptyState
             door="ajar"
@@ -98,21 +105,31 @@ export function TokenCard({ node }: { node: Node }) {
         }
         noMatch={<NothingMatches list={tokens} text="No access tokens on this node match." />}
       />
-      <Suspense>{isAdding && <TokenDialog node={node} onClose={() => setAdding(false)} />}</Suspense>
+      {rotated && <TokenInfoDialog token={rotated} onClose={() => setRotated(undefined)} />}
+      <Suspense>
+        {selection.count > 0 && <TokensBar nodeId={node.id} list={tokens} selection={selection} />}
+        {isAdding && <TokenDialog node={node} onClose={() => setAdding(false)} />}
+      </Suspense>
     </section>
   )
 }
 
 const LOOKS = { Active: 'ok', Expired: 'mute', Revoked: 'mute' } as const
 
-/** Turns by itself when the time has come. */
+/** Changes by itself when the token expires. */
 function Status({ token }: { token: Pat }) {
   const status = tokenStatus(token, useNow())
   return <Badge kind={LOOKS[status]}>{status}</Badge>
 }
 
-function LastUse({ token: { lastUsed, lastUsedFrom } }: { token: Pat }) {
-  if (lastUsed === null) return 'Never used'
+function LastUse({ token: { lastUsed, lastUsedFrom, replaces } }: { token: Pat }) {
+  if (lastUsed === null)
+    return (
+      <>
+        Never used
+        {replaces !== null && <span className="sub">The first use revokes the old token</span>}
+      </>
+    )
   return (
     <>
       <RelativeTime time={lastUsed} />
@@ -130,15 +147,19 @@ function Day({ time }: { time: string | null }) {
   )
 }
 
-function TokenMenu({ token }: { token: Pat }) {
+function TokenMenu({ token, onRotated }: { token: Pat; onRotated: (created: CreatedPat) => void }) {
   const actions = useTokenActions()
   const can = useRules().token
+  const rotate = { text: 'Rotate', icon: RefreshCw, onSelect: () => actions.rotate(token, onRotated) }
   const remove = { text: 'Delete', icon: Trash2, danger: true, onSelect: () => actions.remove(token) }
   return (
     <Menu
       label={`Actions for token ${token.name}`}
       groups={[
-        [can.revoke(token) && { text: 'Revoke', icon: Ban, onSelect: () => actions.revoke(token) }],
+        [
+          can.rotate(token) && rotate,
+          can.revoke(token) && { text: 'Revoke', icon: Ban, onSelect: () => actions.revoke(token) },
+        ],
         [can.remove(token) && remove],
       ]}
     />

@@ -13,7 +13,7 @@ interface Props {
   onClose: () => void
 }
 
-/** After a creation: the one time that the value of a token is shown. */
+/** After a creation: shows the value of a token, only this once. */
 export function TokenInfoDialog({ token, onClose }: Props) {
   useLeaveGuard(true, () => confirmLeave(token.name))
   return (
@@ -41,6 +41,11 @@ export function TokenInfoDialog({ token, onClose }: Props) {
       </div>
       <Banner kind="warn">
         <p>The token is only visible once. Make sure to store it securely.</p>
+        {token.replaces !== null && (
+          <p>
+            Connect the machine with it: the old token is revoked when this one is used for the first time.
+          </p>
+        )}
       </Banner>
       <p className="token-links">
         Use it with the{' '}

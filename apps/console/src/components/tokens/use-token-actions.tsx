@@ -1,14 +1,14 @@
-import { endpoints } from '@postern/contract/console-endpoints'
+import { endpoints } from '@postern/contract/endpoints/console-endpoints'
 import type { Page } from '@postern/contract/lists'
-import type { Pat } from '@postern/contract/pats'
+import type { CreatedPat, Pat } from '@postern/contract/pats'
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
-import { Ban, Trash2 } from 'lucide-react'
+import { Ban, RefreshCw, Trash2 } from 'lucide-react'
 import { useApi } from '../../api/context.ts'
 import { reload } from '../../api/queries.ts'
 import type { ConfirmOptions } from '../../ui/overlay/confirm.ts'
 import { ask } from '../ask.ts'
 
-/** Revokes and deletes an access token, each after a question. The row changes with the answer. */
+/** Rotates, revokes and deletes an access token, each after confirmation. The row changes with the answer. */
 export function useTokenActions() {
   const api = useApi()
   const queries = useQueryClient()
@@ -18,6 +18,16 @@ export function useTokenActions() {
     query: forgetsKey ? { forgetKey: 'true' as const } : {},
   })
   return {
+    /** @param onCreated gets the new token, whose value is to be shown now or never */
+    rotate: (token: Pat, onCreated: (created: CreatedPat) => void) =>
+      ask({
+        question: confirmRotate(token),
+        act: async () =>
+          onCreated(await api.call(endpoints.rotateToken, { params: input(token, false).params })),
+        done: 'Access token created',
+        subject: token.name,
+        refresh,
+      }),
     revoke: (token: Pat) =>
       ask({
         question: confirmRevoke(token),
@@ -53,6 +63,19 @@ function changeRows(queries: QueryClient, change: (rows: Pat[]) => Pat[]): void 
   queries.setQueriesData<Page<Pat>>(LISTS, (page) => page && { ...page, data: change(page.data) })
 }
 
+function confirmRotate({ name }: Pat): ConfirmOptions {
+  return {
+    title: 'Rotate Access Token',
+    description: (
+      <>
+        A new token replaces <b>{name}</b>. The old one works until the new one is used, and is revoked then.
+      </>
+    ),
+    icon: RefreshCw,
+    acceptButtonText: 'Create New Token',
+  }
+}
+
 function confirmRevoke(token: Pat): ConfirmOptions {
   const { name } = token
   return {
@@ -86,7 +109,7 @@ function confirmDelete(token: Pat): ConfirmOptions {
   }
 }
 
-/** What came by a token outlives it: who has the node's key stays in the tunnel, and services stay published. */
+/** A token's effects outlive it: a machine with the node's key stays in the tunnel, and services stay published. */
 function choiceOf({ broughtKey, published }: Pat): Pick<ConfirmOptions, 'choice'> {
   if (!broughtKey && published === 0) return {}
   const key =

@@ -2,7 +2,7 @@ import { type ComponentProps, type FocusEvent, useRef } from 'react'
 import { type Control, type FieldPath, type FieldValues, useController } from 'react-hook-form'
 import { Field, type FieldProps } from '../../ui/input/Field.tsx'
 import { TextInput } from '../../ui/input/TextInput.tsx'
-import { useTheirs } from '../shell/disputes.ts'
+import { useTheirs } from '../shell/conflicts.ts'
 
 /** One value of a form by its dotted path; every field of a form is bound to one. */
 export interface Binding<V extends FieldValues, T> {
@@ -34,7 +34,7 @@ export function TextField<V extends FieldValues, T>({
   )
 }
 
-/** What a control needs of a value: `field` for its props, and `note` for what is said below it. */
+/** What a control needs for a value: `field` for its props, and `note` for the text below it. */
 export function useBoundField<V extends FieldValues, T, N extends FieldPath<V>>({
   control,
   name,
@@ -47,7 +47,7 @@ export function useBoundField<V extends FieldValues, T, N extends FieldPath<V>>(
     field.onChange(value)
   }
   const onBlur = (event: FocusEvent) => {
-    // A field that was only passed through has nothing wrong yet.
+    // A field that was only tabbed through shows no error yet.
     if (wasUsed.current) whenReleased(event.currentTarget, field.onBlur)
   }
   const theirs = useTheirs(name)
@@ -55,9 +55,9 @@ export function useBoundField<V extends FieldValues, T, N extends FieldPath<V>>(
 }
 
 /**
- * Runs once no mouse button is pressed. Leaving a field by a click would otherwise show its error, and so
- * move the page, between press and release: the click would miss its target.
- * It does not run when the click removed the field, whose value must not come back.
+ * Runs once no mouse button is pressed. Otherwise leaving a field by a click would show its error, and move the page,
+ * between press and release, so that the click would miss its target. It does not run when the click removed the
+ * field, whose value must not come back.
  */
 function whenReleased(field: Element, run: () => void): void {
   if (document.querySelector(':active') === null) {

@@ -4,7 +4,7 @@ import { Field } from '../../ui/input/Field.tsx'
 import { ListField } from '../../ui/input/ListField.tsx'
 import { type Option, Select } from '../../ui/input/Select.tsx'
 import { NumberInput } from '../../ui/input/TextInput.tsx'
-import { useTheirs } from '../shell/disputes.ts'
+import { useTheirs } from '../shell/conflicts.ts'
 import { type Binding, type Labels, TextField, type TextFieldProps, useBoundField } from './TextField.tsx'
 
 export function NumberField<V extends FieldValues, T>({
@@ -35,7 +35,7 @@ interface SelectFieldProps extends Labels {
   options: readonly Option[]
   mono?: boolean
   disabled?: boolean
-  /** Beside storing the value: other fields that follow it. */
+  /** Called after the value is stored, to update other fields. */
   onValueChange?: (value: string) => void
 }
 
@@ -70,7 +70,7 @@ export function SelectField<V extends FieldValues, T>({
 }
 
 type CheckboxFieldProps = Pick<CheckboxProps, 'label' | 'text' | 'disabled'> & {
-  /** Beside storing the value: other fields that follow it. */
+  /** Called after the value is stored, to update other fields. */
   onCheckedChange?: (checked: boolean) => void
 }
 
@@ -97,7 +97,7 @@ export function CheckboxField<V extends FieldValues, T>({
 
 interface TextListProps {
   label: string
-  /** What one row is called: `Allowed IP`. */
+  /** The name of one row: `Allowed IP`. */
   itemLabel: string
   addText: string
   hint?: string
@@ -105,7 +105,7 @@ interface TextListProps {
   placeholder?: string
   /** A pasted list becomes a row for each of its entries. */
   takesMany?: boolean
-  /** Asks before a row goes, with what the rows hold. */
+  /** Asks before a row is removed; gets the values of all rows. */
   mayRemove?: (rows: readonly string[]) => Promise<boolean>
 }
 
@@ -126,7 +126,7 @@ export function TextListField<V extends FieldValues, T>({
     <ListField
       {...props}
       count={rows.length}
-      // The error of a list is also the list of its rows' errors.
+      // The error of a list may also be the list of its rows' errors.
       error={Array.isArray(fieldState.error) ? undefined : fieldState.error?.message}
       theirs={theirs}
       removeLabel={(index) => `Remove ${rows[index] || `${itemLabel} ${index + 1}`}`}
@@ -137,7 +137,7 @@ export function TextListField<V extends FieldValues, T>({
       renderRow={(index) => (
         <TextField
           control={control}
-          // Each row is a value of the form like any other.
+          // Each row is an ordinary value of the form.
           name={`${name}.${index}` as FieldPath<V>}
           label={<span className="sr">{`${itemLabel} ${index + 1}`}</span>}
           mono
@@ -155,7 +155,7 @@ export function TextListField<V extends FieldValues, T>({
   )
 }
 
-/** What a person copies from a mail or a table: separated by commas, semicolons, blanks or lines. */
+/** Splits what a person pastes from a mail or a table: by commas, semicolons, blanks or lines. */
 function entriesOf(text: string): string[] {
   return [...new Set(text.split(/[\s,;]+/).filter((entry) => entry !== ''))]
 }

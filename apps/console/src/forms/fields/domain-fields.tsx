@@ -1,4 +1,4 @@
-import { endpoints } from '@postern/contract/console-endpoints'
+import { endpoints } from '@postern/contract/endpoints/console-endpoints'
 import { Globe } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import {
@@ -7,6 +7,7 @@ import {
   type FieldValues,
   get,
   type Path,
+  type UseFormReturn,
   useFormState,
   useWatch,
 } from 'react-hook-form'
@@ -21,7 +22,7 @@ import { readAddress, type ServiceValues } from '../service/service-values.ts'
 import { CheckboxField } from './bound-fields.tsx'
 import { useBoundField } from './TextField.tsx'
 
-/** So many domains are offered to choose from. */
+/** How many domains are offered. */
 const OFFERED = 20
 /** No name in DNS is longer. */
 const LONGEST_NAME = 253
@@ -55,7 +56,7 @@ export function PublicDomainField({
           {...ids}
           {...input}
           disabled={disabled}
-          // While its list is open everything else is hidden from a screen reader, the label too.
+          // While its list is open, everything else is hidden from a screen reader, including the label.
           aria-label={label}
           value={value ?? ''}
           onValueChange={change}
@@ -69,7 +70,7 @@ export function PublicDomainField({
   )
 }
 
-/** The first domains with this in their names, asked for when typing pauses; `isNew` when there is none. */
+/** The first domains that contain this text, requested when typing pauses. `isNew`: no domain does. */
 export function useDomainsLike(text: string) {
   const typed = text.trim().slice(0, LONGEST_NAME)
   const search = useSettled(typed, SEARCH_DELAY)
@@ -80,7 +81,7 @@ export function useDomainsLike(text: string) {
   const names = found.map(({ domain }) => domain)
   return {
     found,
-    /** There are no others like it. */
+    /** No other domain matches. */
     isWhole: isCurrent && data !== undefined && data.total === found.length,
     names: isCurrent ? names : names.filter((name) => name.includes(typed.toLowerCase())),
     isNew: isCurrent && typed !== '' && data?.total === 0,
@@ -89,11 +90,11 @@ export function useDomainsLike(text: string) {
 
 interface HintProps {
   domain: string
-  /** True for the console itself, which nothing breaks. */
+  /** True for the console itself, which never runs in the sandbox. */
   isConsole: boolean
 }
 
-/** Below the domain of an HTTP service: what it loses when it shares the host of the console. */
+/** Below the domain of an HTTP service: a warning when it shares the host of the console. */
 export function SandboxHint({ domain, isConsole }: HintProps) {
   const isTaken = useConsoleDomain() === domain
   if (isConsole) return 'Choose one or type a new name. The console also stays at the address of this server.'
@@ -129,7 +130,7 @@ export function SkipValidationField<V extends FieldValues>({ control, onTicked }
   return (
     <CheckboxField
       control={control}
-      // Both forms that may bring a new domain call it so.
+      // Its name in both forms that may add a domain.
       name={'skipValidation' as Path<V>}
       label="Skip Domain Validation"
       text="Save without checking DNS."
@@ -140,18 +141,44 @@ export function SkipValidationField<V extends FieldValues>({ control, onTicked }
   )
 }
 
+interface AnswerProps<V extends FieldValues> {
+  form: Pick<UseFormReturn<V>, 'control' | 'clearErrors'>
+  name: Path<V>
+  /** The errors of the domain that it answers. */
+  asked: readonly unknown[]
+  label: string
+  text: string
+}
+
+/** A box that answers what the server asked about the domain, and takes the question away. */
+export function DomainAnswerField<V extends FieldValues>({ form, name, asked, label, text }: AnswerProps<V>) {
+  const { control, clearErrors } = form
+  const isOffered = useSkipOffered(control, ({ message }) => asked.includes(message), name)
+  if (!isOffered) return null
+  return (
+    <CheckboxField
+      {...{ control, name, label, text }}
+      onCheckedChange={(checked) => {
+        // Its name in all forms with such a box.
+        if (checked) clearErrors('domain' as Path<V>)
+      }}
+    />
+  )
+}
+
 /**
- * Whether a box about the domain, Skip Domain Validation for one, is shown: while `counts` says so of the domain's error, and while it is
- * ticked. It stays as long as the refused domain is in the field: leaving the field clears the error, and
- * the box must not vanish while the pointer moves to it.
+ * Whether a checkbox about the domain, like Skip Domain Validation, is shown: while `counts` accepts the domain's
+ * error, and while it is ticked. It stays while the refused domain is in the field: leaving the field clears the
+ * error, and the checkbox must not vanish while the pointer moves to it.
  */
 export function useSkipOffered<V extends FieldValues>(
   control: Control<V>,
   counts: (error: FieldError) => boolean,
   box = 'skipValidation',
+  field = 'domain',
 ): boolean {
-  // All forms that have such a box call these fields so.
-  const [domainName, skipName] = ['domain', box] as [Path<V>, Path<V>]
+  // The names of these fields in all forms with such a checkbox.
+  const [domainName, skipName] = [field, box] as [Path<V>, Path<V>]
   const [domain, skips] = useWatch({ control, name: [domainName, skipName] })
   const { errors } = useFormState({ control, name: domainName })
   const error: FieldError | undefined = get(errors, domainName)

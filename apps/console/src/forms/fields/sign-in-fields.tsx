@@ -1,6 +1,6 @@
 import type { DomainFormInput } from '@postern/contract/domains'
 import { MESSAGES } from '@postern/contract/messages'
-import type { HttpServiceFormInput } from '@postern/contract/services'
+import type { HttpServiceFormInput } from '@postern/contract/services/services'
 import { type Control, type UseFormReturn, useWatch } from 'react-hook-form'
 import { useConfig } from '../../api/queries.ts'
 import { Field } from '../../ui/input/Field.tsx'
@@ -14,11 +14,11 @@ import { useBoundField } from './TextField.tsx'
 
 interface DomainProps<Out> {
   form: UseFormReturn<DomainFormInput, unknown, Out>
-  /** Sign-in was on before this edit, so that it can be kept where no provider is set up any more. */
+  /** Sign-in was on before this edit, so that it can stay on even if no provider is set up any more. */
   wasOn: boolean
 }
 
-/** Who may come in to services of a domain that require it. */
+/** Sign-in at a domain, and who may use its services that require it. */
 export function DomainSignInFields<Out>({ form, wasOn }: DomainProps<Out>) {
   const { control, setValue } = form
   const isOn = useWatch({ control, name: 'authentication' })
@@ -77,7 +77,7 @@ function NoProvider() {
   )
 }
 
-/** Whoever takes the last one away locks everybody out. */
+/** Removing the last one locks everybody out. */
 async function confirmLast(emails: readonly string[]): Promise<boolean> {
   if (emails.length > 1 || !emails[0]?.trim()) return true
   return await confirm({
@@ -93,14 +93,14 @@ interface ServiceProps<Out> {
   isConsole: boolean
 }
 
-/** Whether visitors of a service sign in, and what they reach without. */
+/** Whether visitors of a service sign in, and the paths without sign-in. */
 export function ServiceSignInFields<Out>({ form, isConsole }: ServiceProps<Out>) {
   const { control } = form
   const [domain, requires, port] = useWatch({ control, name: ['domain', 'requireAuth', 'backendPort'] })
   const name = domain?.trim().toLowerCase() ?? ''
   const hasSignIn = useHasSignIn(domain ?? '')
   const text = isConsole
-    ? `Whoever opens the console signs in with OAuth2 first; the allowed e-mail addresses of ${name} apply. Agents connect as before, and on the server 127.0.0.1:${port} stays open.`
+    ? `Everyone who opens the console signs in with OAuth2 first; the allowed e-mail addresses of ${name} apply. Agents connect as before, and on the server 127.0.0.1:${port} stays open.`
     : `Visitors sign in with OAuth2; the allowed e-mail addresses of ${name} apply.`
   return (
     <FormSection legend="Sign-in">
@@ -110,7 +110,7 @@ export function ServiceSignInFields<Out>({ form, isConsole }: ServiceProps<Out>)
           name="requireAuth"
           label="Require Authentication"
           text={hasSignIn !== false ? text : MESSAGES.noAuthentication}
-          // What is ticked can always be taken back; that it does not go with the domain is for the server to say.
+          // A ticked box can always be unticked; if it does not fit the domain, the server says so.
           disabled={hasSignIn === false && !requires}
         />
         {requires && !isConsole && <BypassField control={control} />}
@@ -142,7 +142,7 @@ function BypassHint() {
   )
 }
 
-/** Undefined while it is not known, and where so many names are like it that the server did not tell. */
+/** Undefined while it is unknown, or when too many names match for the server's answer to include it. */
 function useHasSignIn(domain: string): boolean | undefined {
   const typed = domain.trim()
   const { found, isWhole } = useDomainsLike(typed)

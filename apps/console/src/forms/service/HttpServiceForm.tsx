@@ -1,13 +1,14 @@
-import { endpoints } from '@postern/contract/console-endpoints'
+import { endpoints } from '@postern/contract/endpoints/console-endpoints'
 import { LIMITS } from '@postern/contract/limits'
-import type { HttpService } from '@postern/contract/services'
+import { MESSAGES } from '@postern/contract/messages'
+import type { HttpService } from '@postern/contract/services/services'
 import { normaliseServicePath } from '@postern/net/service-path'
 import { useWatch } from 'react-hook-form'
 import { useApi } from '../../api/context.ts'
 import { useConfig } from '../../api/queries.ts'
 import { isConsole } from '../../api/rules.ts'
 import { CheckboxField, SelectField } from '../fields/bound-fields.tsx'
-import { SandboxHint } from '../fields/domain-fields.tsx'
+import { DomainAnswerField, SandboxHint } from '../fields/domain-fields.tsx'
 import { ServiceSignInFields } from '../fields/sign-in-fields.tsx'
 import { TextField } from '../fields/TextField.tsx'
 import { ServiceForm, type ServiceFormProps, useServiceForm } from './ServiceForm.tsx'
@@ -18,6 +19,8 @@ import {
   schemaForHttp,
   serviceValues,
 } from './service-values.ts'
+
+const ASKED_ABOUT: readonly unknown[] = [MESSAGES.namedServices, MESSAGES.namedConsole, MESSAGES.leftServices]
 
 const PROTOCOLS = [
   { value: 'http', text: 'http://' },
@@ -67,13 +70,22 @@ export function HttpServiceForm({ node, service, draft, onClose, onSaved }: Serv
         />
       }
       publicOption={
-        <CheckboxField
-          control={control}
-          name="stripPath"
-          label="Strip Path Prefix"
-          text={path === '/' ? 'Needs a path, like /wiki.' : `The backend gets the path without ${path}.`}
-          disabled={locked || path === '/'}
-        />
+        <>
+          <DomainAnswerField
+            form={form}
+            name="confirmUsedName"
+            asked={ASKED_ABOUT}
+            label="Use This Name Anyway"
+            text="You trust every program that was, or is now, published at this name."
+          />
+          <CheckboxField
+            control={control}
+            name="stripPath"
+            label="Strip Path Prefix"
+            text={path === '/' ? 'Needs a path, like /wiki.' : `The backend gets the path without ${path}.`}
+            disabled={locked || path === '/'}
+          />
+        </>
       }
       protocolField={
         <SelectField

@@ -1,5 +1,5 @@
 import type { Node } from '@postern/contract/nodes'
-import type { Service, ServiceType } from '@postern/contract/services'
+import type { Service, ServiceType } from '@postern/contract/services/services'
 import { type ComponentType, useState } from 'react'
 import { ServiceInfoDialog } from '../../components/service-card/ServiceInfoDialog.tsx'
 import type { DraftValues } from '../../stores/draft.ts'
@@ -16,11 +16,11 @@ interface Props {
   /** The service to edit, of that type; without one a new service is made. */
   service?: Service | undefined
   draft?: DraftValues
-  /** Gets the service when it was saved. */
+  /** Called with the service once it is saved. */
   onClose: (saved?: Service) => void
 }
 
-/** The form of a service, and after saving the dialog that says where the service is reached. */
+/** The form of a service and, after saving, the dialog with its public address. */
 export function ServiceDialog({ node, type, service, draft, onClose }: Props) {
   const [saved, setSaved] = useState<Service>()
   if (saved) return <ServiceInfoDialog service={saved} onClose={() => onClose(saved)} />

@@ -1,7 +1,7 @@
-import { endpoints } from '@postern/contract/console-endpoints'
+import { endpoints } from '@postern/contract/endpoints/console-endpoints'
 import { MESSAGES } from '@postern/contract/messages'
 import type { Node } from '@postern/contract/nodes'
-import { type Service, type ServiceType, typeName } from '@postern/contract/services'
+import { type Service, type ServiceType, typeName } from '@postern/contract/services/services'
 import { useQueryClient } from '@tanstack/react-query'
 import { ArrowRight, Info } from 'lucide-react'
 import type { ReactNode } from 'react'
@@ -10,7 +10,7 @@ import { useApi } from '../../api/context.ts'
 import { reload } from '../../api/queries.ts'
 import { canNameHost, hasTunnel } from '../../api/rules.ts'
 import { NodeDot } from '../../components/NodeDot.tsx'
-import { refreshServices, replaceService } from '../../components/service-card/service-actions.tsx'
+import { refreshServices, replaceService } from '../../components/service-card/service-lists.ts'
 import { fixedText, PURPOSES } from '../../components/service-card/service-text.ts'
 import type { DraftValues } from '../../stores/draft.ts'
 import { Field } from '../../ui/input/Field.tsx'
@@ -25,7 +25,7 @@ import { type FormDeclaration, useFormDialog } from '../shell/use-form-dialog.ts
 import { plainHint, type Route, type ServiceValues } from './service-values.ts'
 import './ServiceForm.css'
 
-/** What the form of each service type takes. */
+/** The props of each service type's form. */
 export interface ServiceFormProps<S extends Service> {
   node: Node
   /** The service to edit; without one a new service is made. */
@@ -68,11 +68,11 @@ interface Props<In extends ServiceValues, Out> {
   /** The one that is edited. */
   service: Service | undefined
   form: UseFormReturn<In, unknown, Out>
-  dialog: Pick<RecordDialogProps, 'loading' | 'submitError' | 'dirty' | 'onSubmit' | 'disputes'>
-  /** True for the console itself: its path and what it leads to are fixed. */
+  dialog: Pick<RecordDialogProps, 'loading' | 'submitError' | 'dirty' | 'onSubmit' | 'conflicts'>
+  /** True for the console itself: its path and backend are fixed. */
   locked: boolean
   domainHint: ReactNode
-  /** Gets the path of an address that was pasted as the domain. */
+  /** Called with the path of an address that was pasted as the domain. */
   onPath?: ((path: string) => void) | undefined
   /** Beside the domain. */
   publicField: ReactNode
@@ -87,7 +87,15 @@ interface Props<In extends ServiceValues, Out> {
   onClose: () => void
 }
 
-/** What is optional in one form and not in the other says so in its label. */
+/** What has a box of its own. */
+const CONFIRMED: readonly unknown[] = [
+  MESSAGES.sharedCookies,
+  MESSAGES.namedServices,
+  MESSAGES.namedConsole,
+  MESSAGES.leftServices,
+]
+
+/** The labels of fields that are optional in one form but not in the other. */
 const LABELS = {
   http: { domain: 'Public Domain', host: 'Hostname/IP' },
   tcp: { domain: 'Public Domain (Optional)', host: 'Backend Hostname/IP' },
@@ -99,10 +107,10 @@ export function ServiceForm<In extends ServiceValues, Out>(props: Props<In, Out>
   const labels = LABELS[type]
   // The fields here are among those of every service form, which the generic cannot show.
   const control = form.control as unknown as Control<ServiceValues>
-  // Only what the server found: a wrong spelling cannot be skipped.
+  // Only errors from the server: a malformed name cannot be skipped.
   const offersSkip = useSkipOffered(
     control,
-    ({ type, message }) => type === 'server' && message !== MESSAGES.sharedCookies,
+    ({ type, message }) => type === 'server' && !CONFIRMED.includes(message),
   )
   const hostAllowed = canNameHost(node)
   const fixed = service?.source && fixedText(service.source, service.nodeName)
@@ -204,7 +212,7 @@ function titleOf(type: ServiceType, service: Service | undefined): string {
 
 const STATUS = { online: 'Connected', idle: 'Idle', offline: 'Not connected' } as const
 
-/** The node that a service belongs to: read-only, with what matters about it in a tooltip. */
+/** The node of a service: read-only, with its details in a tooltip. */
 function NodeNameField({ node }: { node: Node }) {
   const facts = [
     ['Node', node.name],
@@ -242,7 +250,7 @@ function NodeNameField({ node }: { node: Node }) {
   )
 }
 
-/** The route that the form describes so far: public address, node, backend. */
+/** A preview of the route: public address, node, backend. */
 function RoutePreview({ route: { from, to }, node }: { route: Route; node: Node }) {
   return (
     <p className="preview">

@@ -1,14 +1,16 @@
-import { endpoints } from '@postern/contract/console-endpoints'
+import { endpoints } from '@postern/contract/endpoints/console-endpoints'
 import { LIMITS } from '@postern/contract/limits'
 import { MESSAGES } from '@postern/contract/messages'
-import { type TcpService, TcpServiceForm as TcpServiceSchema } from '@postern/contract/services'
+import { type TcpService, TcpServiceForm as TcpServiceSchema } from '@postern/contract/services/services'
 import { useWatch } from 'react-hook-form'
 import { useApi } from '../../api/context.ts'
 import { useConfig } from '../../api/queries.ts'
 import { CheckboxField, NumberField, SelectField } from '../fields/bound-fields.tsx'
-import { useSkipOffered } from '../fields/domain-fields.tsx'
+import { DomainAnswerField } from '../fields/domain-fields.tsx'
 import { ServiceForm, type ServiceFormProps, useServiceForm } from './ServiceForm.tsx'
 import { NEW_TCP_SERVICE, previewTcpRoute, schemaForNode, serviceValues } from './service-values.ts'
+
+const ASKED_ABOUT = [MESSAGES.sharedCookies]
 
 const PROTOCOLS = [
   { value: 'tcp', text: 'tcp://' },
@@ -29,11 +31,6 @@ export function TcpServiceForm({ node, service, draft, onClose, onSaved }: Servi
   })
   const { control } = form
   const values = useWatch({ control })
-  const offersTrust = useSkipOffered(
-    control,
-    ({ message }) => message === MESSAGES.sharedCookies,
-    'confirmSharedCookies',
-  )
   const followProtocol = (proto: string) => {
     // Each protocol has ports of its own.
     form.clearErrors('port')
@@ -62,17 +59,13 @@ export function TcpServiceForm({ node, service, draft, onClose, onSaved }: Servi
       }
       publicOption={
         <>
-          {offersTrust && (
-            <CheckboxField
-              control={control}
-              name="confirmSharedCookies"
-              label="Trust With Sign-In Cookies"
-              text="Its program may see the cookies of people who sign in at this address."
-              onCheckedChange={(checked) => {
-                if (checked) form.clearErrors('domain')
-              }}
-            />
-          )}
+          <DomainAnswerField
+            form={form}
+            name="confirmSharedCookies"
+            asked={ASKED_ABOUT}
+            label="Trust With Sign-In Cookies"
+            text="Its program may see the cookies of people who sign in at this address."
+          />
           <CheckboxField
             control={control}
             name="ssl"

@@ -1,6 +1,6 @@
 import { toFieldErrors } from '@postern/contract/errors'
-import { HttpServiceForm } from '@postern/contract/http-service-form'
-import { TcpServiceForm } from '@postern/contract/services'
+import { HttpServiceForm } from '@postern/contract/services/http-service-form'
+import { TcpServiceForm } from '@postern/contract/services/services'
 import { describe, expect, it } from 'vitest'
 import {
   findHostError,
@@ -17,6 +17,11 @@ import {
 const plain = { isGateway: false, isLocal: false }
 const gateway = { isGateway: true, isLocal: false }
 const local = { isGateway: false, isLocal: true }
+/** What a saved service has besides its form. */
+const SAVED = {
+  ...{ id: 1, nodeName: 'n', nodeId: 2, enabled: true, dnsUnchecked: false, system: false, source: null },
+  ...{ state: { phase: 'live' as const, problem: null }, created_at: '', updated_at: '' },
+}
 
 describe('the values of the service form', () => {
   it('of a new service are http, port 80 and path /', () => {
@@ -33,50 +38,28 @@ describe('the values of the service form', () => {
       allowedIps: [],
       blockedIps: [],
       skipValidation: false,
+      confirmUsedName: false,
     })
   })
 
   it('of an existing one go through the contract and come back as they were', () => {
+    const form = {
+      ...{ name: 'web', domain: null, pathLocation: '/app', stripPath: true },
+      ...{ backendProto: 'https' as const, backendHost: '10.0.0.1', backendPort: 8443 },
+      ...{ requireAuth: false, skipAuthRoutes: null, allowedIps: ['10.0.0.0/8'], blockedIps: [] },
+    }
     const service = {
-      id: 1,
+      ...form,
+      ...SAVED,
       type: 'http' as const,
-      nodeName: 'n',
-      nodeId: 2,
-      name: 'web',
-      domain: null,
-      pathLocation: '/app',
-      stripPath: true,
-      backendProto: 'https' as const,
-      requireAuth: false,
-      skipAuthRoutes: null,
-      backendHost: '10.0.0.1',
-      backendPort: 8443,
-      allowedIps: ['10.0.0.0/8'],
-      blockedIps: [],
-      enabled: true,
       ssl: true,
       selfSigned: true,
-      dnsUnchecked: false,
       publicAccess: null,
-      system: false,
-      source: null,
-      state: { phase: 'live' as const, problem: null },
-      created_at: '',
-      updated_at: '',
     }
     expect(HttpServiceForm.parse(serviceValues(NEW_HTTP_SERVICE, service))).toEqual({
-      name: 'web',
-      domain: null,
-      pathLocation: '/app',
-      stripPath: true,
-      backendProto: 'https',
-      requireAuth: false,
-      skipAuthRoutes: null,
-      backendHost: '10.0.0.1',
-      backendPort: 8443,
-      allowedIps: ['10.0.0.0/8'],
-      blockedIps: [],
+      ...form,
       skipValidation: false,
+      confirmUsedName: false,
     })
   })
 })
@@ -106,22 +89,8 @@ describe('the values of the form of a TCP service', () => {
       allowedIps: [],
       blockedIps: ['203.0.113.66'],
     }
-    const service = {
-      ...form,
-      id: 1,
-      type: 'tcp' as const,
-      nodeName: 'n',
-      nodeId: 2,
-      enabled: true,
-      selfSigned: false,
-      dnsUnchecked: false,
-      publicAccess: 'udp://dns.example.com:32700',
-      system: false,
-      source: null,
-      state: { phase: 'live' as const, problem: null },
-      created_at: '',
-      updated_at: '',
-    }
+    const publicAccess = 'udp://dns.example.com:32700'
+    const service = { ...form, ...SAVED, type: 'tcp' as const, selfSigned: false, publicAccess }
     expect(TcpServiceForm.parse(serviceValues(NEW_TCP_SERVICE, service))).toEqual({
       ...form,
       skipValidation: false,
@@ -131,7 +100,7 @@ describe('the values of the form of a TCP service', () => {
 })
 
 describe('the backend host', () => {
-  it('is for gateways and the local node, and required there', () => {
+  it('is only for gateways and the local node, and required there', () => {
     const hintOf = (node: typeof plain, usesFile: boolean) =>
       plainHint({ ...node, usesFile, address: '10.64.0.7' })
     expect(hintOf(plain, true)).toContain('The program must listen on 10.64.0.7')
@@ -168,7 +137,7 @@ describe('the backend host', () => {
 const on = (publicUrl: string, node = { isGateway: false, isLocal: false }) => ({ node, publicUrl })
 
 describe('the preview of the route', () => {
-  it('shows what was typed, and the backend that follows from it', () => {
+  it('shows the typed address, and the resulting backend', () => {
     expect(
       previewHttpRoute(
         { ...NEW_HTTP_SERVICE, domain: ' App.example.com', pathLocation: '/v1' },
@@ -186,11 +155,11 @@ describe('the preview of the route', () => {
     )
     expect(route).toEqual({ from: 'https://203.0.113.1:8443/app', to: 'http://nas:80' })
   })
-  it('of the console itself is where it is', () => {
+  it('of the console itself shows its fixed path', () => {
     const place = { ...on('https://203.0.113.1:8443'), isConsole: true }
     expect(previewHttpRoute(NEW_HTTP_SERVICE, place).from).toBe('https://203.0.113.1:8443/')
   })
-  it('shows no address while the domain is none', () => {
+  it('shows no address while the domain is malformed', () => {
     const values = { ...NEW_HTTP_SERVICE, domain: 'http://foo bar/' }
     expect(previewHttpRoute(values, on('https://x')).from).toBe('https://…/')
   })

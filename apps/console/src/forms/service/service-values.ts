@@ -1,17 +1,17 @@
 import { together } from '@postern/contract/fields'
-import { HttpServiceForm } from '@postern/contract/http-service-form'
 import { LIMITS } from '@postern/contract/limits'
 import { MESSAGES } from '@postern/contract/messages'
 import type { Node } from '@postern/contract/nodes'
 import { isReservedPath, reservedPathMessage } from '@postern/contract/reserved-paths'
-import { columnOf, HTTP_FIELDS, SERVICE_FIELDS, TCP_FIELDS } from '@postern/contract/service-fields'
-import type { HttpServiceFormInput, TcpServiceFormInput } from '@postern/contract/services'
+import { HttpServiceForm } from '@postern/contract/services/http-service-form'
+import { columnOf, HTTP_FIELDS, SERVICE_FIELDS, TCP_FIELDS } from '@postern/contract/services/service-fields'
+import type { HttpServiceFormInput, TcpServiceFormInput } from '@postern/contract/services/services'
 import * as z from 'zod/mini'
 import { canNameHost } from '../../api/rules.ts'
 import { backendText } from '../../components/service-card/service-text.ts'
 import { domainUrl } from '../../util/urls.ts'
 
-/** The values that the forms of all service types have. */
+/** The values in the forms of all service types. */
 export type ServiceValues = Pick<
   HttpServiceFormInput,
   'name' | 'domain' | 'backendHost' | 'backendPort' | 'allowedIps' | 'blockedIps' | 'skipValidation'
@@ -22,6 +22,7 @@ const NEW_SERVICE = { ...columnOf(SERVICE_FIELDS, 'start'), skipValidation: fals
 export const NEW_HTTP_SERVICE = {
   ...NEW_SERVICE,
   ...columnOf(HTTP_FIELDS, 'start'),
+  confirmUsedName: false,
 } satisfies HttpServiceFormInput
 
 export const NEW_TCP_SERVICE = {
@@ -31,8 +32,8 @@ export const NEW_TCP_SERVICE = {
 } satisfies TcpServiceFormInput
 
 /**
- * What a service form holds while it is edited: texts, never null.
- * @param start the same form of a new service; what the record does not have is as there
+ * A service form's values while it is edited: texts, never null.
+ * @param start the values of a new service, used where the record has none
  */
 export function serviceValues<In extends object>(start: In, service: { [K in keyof In]?: In[K] | null }): In {
   const names = Object.keys(start) as (keyof In)[] // An object of its own, which has no others.
@@ -40,7 +41,7 @@ export function serviceValues<In extends object>(start: In, service: { [K in key
   return Object.fromEntries(values)
 }
 
-/** What a plain node can be a backend for, and where its program listens: the CLI leads to 127.0.0.1, a file does not. */
+/** The hint for a plain node's backend: the CLI forwards to 127.0.0.1, a WireGuard file does not. */
 export function plainHint(node: Pick<Node, 'address' | 'isGateway' | 'isLocal' | 'usesFile'>) {
   if (canNameHost(node)) return undefined
   const own = 'This node can only expose its own services. Make it a gateway to reach other hosts.'
@@ -48,7 +49,7 @@ export function plainHint(node: Pick<Node, 'address' | 'isGateway' | 'isLocal' |
   return `${own} The program must listen on ${node.address}, because this node uses a WireGuard file.`
 }
 
-/** What is wrong with the host, which only the node's kind can tell; undefined when nothing is. */
+/** The host's error that depends on the node's kind; undefined: none. */
 export function findHostError(
   node: Pick<Node, 'isGateway' | 'isLocal'>,
   backendHost: string | null | undefined,
@@ -72,7 +73,7 @@ export function schemaForNode<Out extends { backendHost: string | null }, In>(
   )
 }
 
-/** Why a service cannot be published where the form says; only the server knows which domains the console answers at. */
+/** Why a service cannot have its address; only the server knows the console's domains. */
 export function findPathError({ domain, pathLocation }: Partial<HttpServiceFormInput>): string | undefined {
   const path = pathLocation?.trim() || '/'
   return !domain?.trim() && path.startsWith('/') && isReservedPath(path)
@@ -80,7 +81,7 @@ export function findPathError({ domain, pathLocation }: Partial<HttpServiceFormI
     : undefined
 }
 
-/** The same for an HTTP service, which is not to be had in the console's place, unless it is the console. */
+/** The same for an HTTP service, which cannot have the console's paths unless it is the console. */
 export function schemaForHttp(node: Pick<Node, 'isGateway' | 'isLocal'>, isConsole: boolean) {
   const schema = schemaForNode(HttpServiceForm, node)
   if (isConsole) return schema
@@ -93,13 +94,13 @@ export function schemaForHttp(node: Pick<Node, 'isGateway' | 'isLocal'>, isConso
   )
 }
 
-/** The route that a form describes so far: public address → backend. */
+/** The route of a form in progress: public address → backend. */
 export interface Route {
   from: string
   to: string
 }
 
-/** Where a route is previewed: on which node, and where services without a domain answer. */
+/** The context of a previewed route: its node, and the address of services without a domain. */
 export interface RoutePlace {
   node: Pick<Node, 'isGateway' | 'isLocal'>
   publicUrl: string | undefined
@@ -146,10 +147,10 @@ export function readAddress(text: string): { domain: string; path: string } | un
   return url ? { domain: url.hostname, path: url.pathname } : undefined
 }
 
-/** What a person is still typing is no address yet. */
+/** A half-typed text is no address yet. */
 const isName = (text: string) => /^[\p{L}\p{N}.-]+$/u.test(text)
 
-/** Null: the node itself. Where a host has to be named, none is shown until it is. */
+/** Null: the node itself. Where a host is required, none is shown until it is typed. */
 function previewHost({ backendHost }: Partial<ServiceValues>, node: RoutePlace['node']): string | null {
   return backendHost?.trim() || (canNameHost(node) ? '…' : null)
 }

@@ -1,15 +1,15 @@
 import { FormDialog, type FormDialogProps } from '../../ui/overlay/FormDialog.tsx'
-import { CurrentDisputes, type Disputes } from './disputes.ts'
+import { type Conflicts, CurrentConflicts } from './conflicts.ts'
 
 export interface RecordDialogProps extends FormDialogProps {
-  disputes: Disputes
+  conflicts: Conflicts
 }
 
-/** The dialog of a form that edits a record: its fields know what was changed meanwhile. */
-export function RecordDialog({ disputes, ...props }: RecordDialogProps) {
+/** The dialog of a form that edits a record: its fields show what another person changed meanwhile. */
+export function RecordDialog({ conflicts, ...props }: RecordDialogProps) {
   return (
-    <CurrentDisputes value={disputes}>
+    <CurrentConflicts value={conflicts}>
       <FormDialog {...props} />
-    </CurrentDisputes>
+    </CurrentConflicts>
   )
 }

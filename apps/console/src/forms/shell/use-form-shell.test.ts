@@ -1,6 +1,6 @@
-import { HttpServiceForm } from '@postern/contract/http-service-form'
 import { MESSAGES } from '@postern/contract/messages'
 import { NodeForm } from '@postern/contract/nodes'
+import { HttpServiceForm } from '@postern/contract/services/http-service-form'
 import { get } from 'react-hook-form'
 import { expect, test } from 'vitest'
 import { schemaResolver } from './use-form-shell.ts'
@@ -17,7 +17,7 @@ test('every error is under its own field, also inside rows', async () => {
 
 test('an empty number takes the default of the schema', async () => {
   const form = { name: 'web', domain: 'app.example.com', backendPort: null }
-  // A form holds null for an empty number, which the schema has no word for.
+  // A form holds null for an empty number, which the schema does not accept.
   const { values } = await schemaResolver(HttpServiceForm)(form as never, undefined, OPTIONS)
   expect(values).toMatchObject({ backendPort: 80, domain: 'app.example.com' })
 })

@@ -19,17 +19,17 @@ import type { SubmitError } from '../../ui/overlay/FormDialog.tsx'
 
 interface Declaration<In extends FieldValues, Out> {
   schema: z.ZodMiniType<Out, In>
-  /** What the form holds at first. */
+  /** The form's initial values. */
   values: In
-  /** When a field is first checked: `onTouched`, the usual, is when it is left. */
+  /** When a field is first checked; by default `onTouched`, when it is left. */
   checks?: 'onTouched' | 'onChange'
-  /** Gets what the schema made of the form; rejects with ApiError. */
+  /** Gets the parsed form; rejects with ApiError. */
   send: (values: Out) => Promise<void>
-  /** What the browser's console says when `send` failed. */
+  /** The message in the browser's console when `send` failed. */
   failure: string
-  /** What comes back after the next sign-in when the session ends meanwhile. */
+  /** The draft that is restored after the next sign-in when the session ends meanwhile. */
   draft?: DraftOf
-  /** What the banner says then; undefined leaves it to the fields and the words of the server. */
+  /** The banner's text then; undefined: the fields' errors or the server's message. */
   describe?: (error: unknown) => SubmitError | undefined | Promise<SubmitError | undefined>
 }
 
@@ -40,8 +40,8 @@ export interface DraftOf {
 }
 
 /**
- * What every form does: fields are checked when they are left with something typed and then while typing, all of them on submit; the
- * server's errors go under their fields, and to the banner what no field shows.
+ * The behaviour of every form: fields are checked when they are left after typing and from then on while typing, all
+ * of them on submit; the server's errors go under their fields, and those without a visible field to the banner.
  */
 export function useFormShell<In extends FieldValues, Out>(declaration: Declaration<In, Out>) {
   const [submitError, setSubmitError] = useState<SubmitError | null>(null)
@@ -69,7 +69,7 @@ export function useFormShell<In extends FieldValues, Out>(declaration: Declarati
   return { form, setSubmitError, shell: { loading: isSubmitting, submitError, dirty: isDirty, onSubmit } }
 }
 
-/** Fills in what was typed before the session ended, and keeps what is typed when it does. */
+/** Restores what was typed before the session ended, and saves what is typed when it ends. */
 function useDraft<In extends FieldValues, Out>(
   form: UseFormReturn<In, unknown, Out>,
   { draft, values }: Pick<Declaration<In, Out>, 'draft' | 'values'>,
@@ -78,7 +78,7 @@ function useDraft<In extends FieldValues, Out>(
   const fill = useEffectEvent(() => {
     const typed = draft?.values ?? {}
     const fields = Object.keys(values).filter((name) => name in typed)
-    // What is kept under a field's name came from that field.
+    // A value stored under a field's name came from that field.
     for (const name of fields as FieldPath<In>[])
       form.setValue(name, typed[name] as never, { shouldDirty: true })
   })
@@ -91,7 +91,7 @@ function useDraft<In extends FieldValues, Out>(
   }, [session])
 }
 
-/** Puts each error under its field; returns what no field shows, for the banner. */
+/** Puts each error under its field; returns those that no field shows, for the banner. */
 function showErrors<In extends FieldValues, Out>(
   form: UseFormReturn<In, unknown, Out>,
   error: unknown,
@@ -115,8 +115,8 @@ function showErrors<In extends FieldValues, Out>(
 }
 
 /**
- * Checks a form with the contract's schema, so that the console and the server say the same.
- * An empty number is null in a form and absent for the schema, whose default then counts.
+ * Checks a form with the contract's schema, so that the console and the server show the same errors. An empty number
+ * is null in a form and absent for the schema, whose default then counts.
  */
 export function schemaResolver<In extends FieldValues, Out>(
   schema: z.ZodMiniType<Out, In>,

@@ -1,8 +1,8 @@
-import { endpoints } from '@postern/contract/console-endpoints'
+import { endpoints } from '@postern/contract/endpoints/console-endpoints'
 import type { Attention } from '@postern/contract/overview'
 import { Link } from 'react-router'
-import { AttentionText, attentionUrl } from '../../components/attention/attention.tsx'
-import { problemOf, useEndings } from '../../components/attention/use-attention.ts'
+import { AttentionText, attentionUrl, ProblemText } from '../../components/attention/attention.tsx'
+import { useEndings } from '../../components/attention/use-attention.ts'
 import { Page } from '../../components/Page.tsx'
 import { ListFilters } from '../../table/ListFilters.tsx'
 import { usePageParams } from '../../table/list-params.ts'
@@ -41,11 +41,15 @@ const COLUMNS: readonly Column<Attention>[] = [
   {
     head: 'Problem',
     className: 'c-full',
-    render: (row) => <p className={`trouble ${row.tone}`}>{problemOf(row)}</p>,
+    render: (row) => (
+      <p className={`trouble ${row.tone}`}>
+        <ProblemText row={row} />
+      </p>
+    ),
   },
 ]
 
-/** Everything that needs a person, the worst first. */
+/** Everything that needs a person, worst first. */
 export function AttentionPage() {
   useEndings(true)
   const list = useList({ endpoint: endpoints.listAttention, state: usePageParams() })

@@ -3,7 +3,7 @@ import { Spinner } from '../../ui/Button.tsx'
 import { Badge } from '../../ui/feedback/Badge.tsx'
 import { detailText, kindText, problemText, statusOf } from './certificate-text.ts'
 
-/** What kind of certificate a domain has, its state, and why there is none or no newer one. */
+/** The kind and state of a domain's certificate, and why it is missing or was not renewed. */
 export function CertificateCell({ domain }: { domain: Domain }) {
   const { kind, text } = statusOf(domain)
   const problem = problemText(domain)

@@ -1,4 +1,4 @@
-import { endpoints } from '@postern/contract/console-endpoints'
+import { endpoints } from '@postern/contract/endpoints/console-endpoints'
 import { Download } from 'lucide-react'
 import { useAnswer } from '../../api/queries.ts'
 import { CopyButton } from '../../ui/CopyButton.tsx'

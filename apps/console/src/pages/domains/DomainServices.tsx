@@ -1,13 +1,13 @@
-import { endpoints } from '@postern/contract/console-endpoints'
+import { endpoints } from '@postern/contract/endpoints/console-endpoints'
 import { LIMITS } from '@postern/contract/limits'
-import { type ServiceType, typeName } from '@postern/contract/services'
+import { type ServiceType, typeName } from '@postern/contract/services/services'
 import { Link } from 'react-router'
 import { ServiceTable } from '../../components/service-card/ServiceTable.tsx'
 import { useCardParams } from '../../table/list-params.ts'
 import { useList } from '../../table/use-list.ts'
 import { urls } from '../../util/urls.ts'
 
-/** The services of one type that a domain has, below its row. */
+/** A domain's services of one type, below its row. */
 export function DomainServices({ domain, type }: { domain: string; type: ServiceType }) {
   const title = `${typeName(type)} Services`
   const services = useList({

@@ -1,5 +1,5 @@
-import { endpoints } from '@postern/contract/console-endpoints'
 import type { Domain, SignInOutcome, SignInRecord } from '@postern/contract/domains'
+import { endpoints } from '@postern/contract/endpoints/console-endpoints'
 import { LIMITS } from '@postern/contract/limits'
 import { useQueryClient } from '@tanstack/react-query'
 import { UserX } from 'lucide-react'
@@ -15,7 +15,6 @@ import type { Column } from '../../ui/data/Table.tsx'
 import { Badge } from '../../ui/feedback/Badge.tsx'
 import { Menu } from '../../ui/overlay/Menu.tsx'
 import { formatMoment } from '../../util/time.ts'
-import './DomainSignIns.css'
 
 const OUTCOMES: Readonly<Record<SignInOutcome, { look: 'ok' | 'bad' | 'mute'; text: string }>> = {
   'signed-in': { look: 'ok', text: 'Signed in' },

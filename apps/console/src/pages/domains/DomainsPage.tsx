@@ -1,24 +1,24 @@
-import { endpoints } from '@postern/contract/console-endpoints'
 import type { Domain } from '@postern/contract/domains'
-import { ServiceType } from '@postern/contract/services'
-import { useQueryClient } from '@tanstack/react-query'
+import { endpoints } from '@postern/contract/endpoints/console-endpoints'
+import { ServiceType } from '@postern/contract/services/services'
 import { Lock, Pencil, Plus, RotateCw, ScrollText, Trash2 } from 'lucide-react'
 import { Suspense, useCallback, useState } from 'react'
 import { useNavigate } from 'react-router'
-import { useApi } from '../../api/context.ts'
-import { reload, useConfig } from '../../api/queries.ts'
+import { useConfig } from '../../api/queries.ts'
 import { useRules } from '../../api/rules.ts'
-import { ask, attempt } from '../../components/ask.ts'
+import { useDomainActions } from '../../components/domains/use-domain-actions.tsx'
+import { DomainsBar } from '../../components/many/bars.ts'
 import { Page } from '../../components/Page.tsx'
+import { TrafficCell, TrafficRows } from '../../components/traffic/traffic.tsx'
 import { DomainDialog } from '../../forms/dialogs.ts'
 import { usePageParams } from '../../table/list-params.ts'
 import { NothingMatches, QueryTable } from '../../table/QueryTable.tsx'
 import { useList } from '../../table/use-list.ts'
+import { useSelection } from '../../table/use-selection.ts'
 import { Button } from '../../ui/Button.tsx'
 import { INSIDE_ROW } from '../../ui/data/row-events.ts'
 import type { Column } from '../../ui/data/Table.tsx'
 import { EmptyState } from '../../ui/feedback/EmptyState.tsx'
-import { toast } from '../../ui/feedback/Toasts.tsx'
 import { SearchField } from '../../ui/input/SearchField.tsx'
 import { Menu } from '../../ui/overlay/Menu.tsx'
 import { formatDate } from '../../util/time.ts'
@@ -27,6 +27,7 @@ import { CertificateCell } from './CertificateCell.tsx'
 import { DomainRoot } from './DomainRoot.tsx'
 import { DomainServices } from './DomainServices.tsx'
 import { DomainSignIns } from './DomainSignIns.tsx'
+import { DomainTraffic } from './DomainTraffic.tsx'
 import './DomainsPage.css'
 
 const COLUMNS: readonly Column<Domain>[] = [
@@ -41,6 +42,13 @@ const COLUMNS: readonly Column<Domain>[] = [
         {authentication && <SignInMark />}
       </>
     ),
+  },
+  {
+    head: 'Last 24 Hours',
+    width: 'w-carried',
+    label: 'Last 24 Hours',
+    className: 'c-carried',
+    render: ({ id }) => <TrafficCell id={id} />,
   },
   { head: 'SSL Certs', className: 'c-full', render: (domain) => <CertificateCell domain={domain} /> },
   {
@@ -60,6 +68,7 @@ const BELOW = {
       {ServiceType.options.map((type) => (
         <DomainServices key={type} domain={row.domain} type={type} />
       ))}
+      <DomainTraffic domain={row} />
       {row.authentication && <DomainSignIns domain={row} />}
       {row.certificate.kind === 'self-signed' && <DomainRoot domain={row.domain} />}
     </>
@@ -69,6 +78,8 @@ const BELOW = {
 export function DomainsPage() {
   const [form, setForm] = useState<{ domain: Domain | undefined } | null>(null)
   const domains = useList({ endpoint: endpoints.listDomains, state: usePageParams() })
+  const selection = useSelection({ list: domains })
+  const canTick = useRules().many.domains
   const renderMenu = useCallback(
     (domain: Domain) => <DomainMenu domain={domain} onEdit={() => setForm({ domain })} />,
     [],
@@ -92,26 +103,32 @@ export function DomainsPage() {
           onSearch={(search) => domains.change({ search }, { replace: true })}
         />
       </div>
-      <QueryTable
-        className="domains"
-        caption="Domains"
-        noun="domains"
-        list={domains}
-        columns={COLUMNS}
-        renderMenu={renderMenu}
-        expand={BELOW}
-        empty={
-          <EmptyState
-            door="ajar"
-            title="No domains yet"
-            text="Add a domain that points to this server, then publish services under it."
-          >
-            {add}
-          </EmptyState>
-        }
-        noMatch={<NothingMatches list={domains} text="No domains match." />}
-      />
-      <Suspense>{form && <DomainDialog domain={form.domain} onClose={() => setForm(null)} />}</Suspense>
+      <TrafficRows of="domains" rows={domains.query.data?.data}>
+        <QueryTable
+          className="domains"
+          caption="Domains"
+          noun="domains"
+          list={domains}
+          columns={COLUMNS}
+          renderMenu={renderMenu}
+          expand={BELOW}
+          selection={canTick ? selection : undefined}
+          empty={
+            <EmptyState
+              door="ajar"
+              title="No domains yet"
+              text="Add a domain that points to this server, then publish services under it."
+            >
+              {add}
+            </EmptyState>
+          }
+          noMatch={<NothingMatches list={domains} text="No domains match." />}
+        />
+      </TrafficRows>
+      <Suspense>
+        {selection.count > 0 && <DomainsBar list={domains} selection={selection} />}
+        {form && <DomainDialog domain={form.domain} onClose={() => setForm(null)} />}
+      </Suspense>
     </Page>
   )
 }
@@ -127,10 +144,9 @@ function DomainLink({ domain }: { domain: string }) {
 
 function DomainMenu({ domain, onEdit }: { domain: Domain; onEdit: () => void }) {
   const navigate = useNavigate()
-  const remove = useRemoveDomain()
-  const tryAgain = useTryAgain()
+  const actions = useDomainActions()
   const can = useRules().domain
-  const retry = { text: 'Try again', icon: RotateCw, onSelect: () => tryAgain(domain) }
+  const retry = { text: 'Try again', icon: RotateCw, onSelect: () => actions.tryAgain(domain) }
   return (
     <Menu
       label={`Actions for ${domain.domain}`}
@@ -151,47 +167,12 @@ function DomainMenu({ domain, onEdit }: { domain: Domain; onEdit: () => void }) 
             text: 'Delete Domain',
             icon: Trash2,
             danger: true,
-            onSelect: () => remove(domain),
+            onSelect: () => actions.remove(domain),
           },
         ],
       ]}
     />
   )
-}
-
-function useRemoveDomain() {
-  const api = useApi()
-  const queries = useQueryClient()
-  return ({ id, domain }: Domain) =>
-    ask({
-      question: {
-        title: 'Delete domain',
-        description: (
-          <>
-            This permanently deletes <b className="mono">{domain}</b> and its certificate. If services still
-            use it, delete them first.
-          </>
-        ),
-        variant: 'danger',
-        icon: Trash2,
-        acceptButtonText: 'Yes, delete it!',
-      },
-      act: () => api.call(endpoints.deleteDomain, { params: { id } }),
-      done: 'Domain deleted successfully!',
-      subject: domain,
-      refresh: () => reload(queries, { queryKey: [endpoints.listDomains.path] }),
-    })
-}
-
-/** Orders the certificate at once, instead of when its wait is over. */
-function useTryAgain() {
-  const api = useApi()
-  const queries = useQueryClient()
-  return async ({ id, domain }: Domain) => {
-    const isOrdered = await attempt(() => api.call(endpoints.retryCertificate, { params: { id }, body: {} }))
-    if (isOrdered) toast.success(`Requesting a new certificate for ${domain}.`)
-    await reload(queries, { queryKey: [endpoints.listDomains.path] })
-  }
 }
 
 function SignInMark() {

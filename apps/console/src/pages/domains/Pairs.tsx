@@ -1,6 +1,6 @@
 import './Pairs.css'
 
-/** Names and the values that belong to them, as they are. */
+/** Names with their values. */
 export function Pairs({ pairs }: { pairs: readonly (readonly [name: string, value: string])[] }) {
   return (
     <dl className="pairs">

@@ -1,6 +1,7 @@
-import { endpoints } from '@postern/contract/console-endpoints'
-import type { ProviderCheck } from '@postern/contract/trials'
+import { endpoints } from '@postern/contract/endpoints/console-endpoints'
+import type { ProviderCheck } from '@postern/contract/sign-in/trials'
 import { BookOpen, RotateCw } from 'lucide-react'
+import { Link } from 'react-router'
 import { errorMessage } from '../../api/api-error.ts'
 import { useAnswer } from '../../api/queries.ts'
 import { Page } from '../../components/Page.tsx'
@@ -15,7 +16,7 @@ import { Pairs } from './Pairs.tsx'
 import { TrialCard } from './TrialCard.tsx'
 import './TestSignInPage.css'
 
-/** The provider of sign-ins in front of services: what has to be entered there, whether it answers, and what it says. */
+/** The provider of the sign-in in front of services: the values to enter there, whether it answers, and a trial. */
 export function TestSignInPage() {
   return (
     <Page
@@ -42,7 +43,7 @@ function Provider() {
     return (
       <div className="panel">
         <ErrorPanel
-          title="Couldn't ask the server"
+          title="Couldn't reach the server"
           text={errorMessage(query.error)}
           onRetry={retry}
           busy={isFetching}
@@ -68,7 +69,8 @@ function NotSetUp({ redirectUrl }: { redirectUrl: string }) {
         text={
           <>
             Register Postern at Google, Microsoft, GitHub or your own provider with the redirect address{' '}
-            <span className="mono">{redirectUrl}</span>, set what you get there, and start again.
+            <span className="mono">{redirectUrl}</span>, and enter the values from there under{' '}
+            <Link to={urls.settings()}>Settings</Link>.
           </>
         }
       >

@@ -1,5 +1,5 @@
-import { endpoints } from '@postern/contract/console-endpoints'
-import type { Trial, TrialAccount } from '@postern/contract/trials'
+import { endpoints } from '@postern/contract/endpoints/console-endpoints'
+import type { Trial, TrialAccount } from '@postern/contract/sign-in/trials'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { ArrowUpRight } from 'lucide-react'
 import { useState } from 'react'
@@ -12,7 +12,7 @@ import { Banner } from '../../ui/feedback/Banner.tsx'
 import { serverUrls } from '../../util/urls.ts'
 import { Pairs } from './Pairs.tsx'
 
-/** Signs an operator in at the provider, and shows what comes of it. */
+/** Signs an operator in at the provider, and shows the outcome. */
 export function TrialCard({ disabled }: { disabled: boolean }) {
   const trial = useTrial()
   const { begin, blocked, data } = trial
@@ -61,7 +61,9 @@ export function TrialCard({ disabled }: { disabled: boolean }) {
 
 const EVERY_MS = 1500
 
-/** The last trial of this session; the tab is opened at once, since a browser forgets the click before an answer. */
+/**
+ * The last trial of this session; the tab is opened at once, because a browser allows it only right after the click.
+ */
 function useTrial() {
   const api = useApi()
   const queries = useQueryClient()

@@ -45,7 +45,7 @@ function failed(code: CertificateProblemCode, over: Partial<Certificate> = {}): 
   return domain({ status: 'failed', kind: 'self-signed', problem, nextTryAt: END, ...over })
 }
 
-test('a valid one says until when and by whom', () => {
+test('a valid one shows its expiry and its authority', () => {
   expect(kindText(domain())).toBe("Let's Encrypt")
   expect(statusOf(domain())).toEqual({ kind: 'ok', text: 'Valid' })
   expect(detailText(domain())).toBe(`until ${formatDate(END)}, by R11`)
@@ -58,43 +58,40 @@ test('a valid one says until when and by whom', () => {
   expect(detailText(own)).toBe(`until ${formatDate(END)}, by Postern Root 0a, validation skipped`)
 })
 
-test.each(OrderStep.options)('a pending one says that it is at the step %s', (step) => {
+test.each(OrderStep.options)('a pending one shows the step %s', (step) => {
   const pending = domain({ status: 'pending', kind: 'self-signed', step })
   expect(statusOf(pending)).toEqual({ kind: 'info', text: 'Pending' })
   expect(detailText(pending)).toMatch(/^[a-z ]{10,}$/)
   expect(problemText(pending)).toBeUndefined()
 })
 
-test.each(Codes.options)(
-  'a failed one (%s) says it in the words of the authority, and what helps',
-  (code) => {
-    expect(statusOf(failed(code))).toEqual({ kind: 'bad', text: 'Failed' })
-    const words = problemText(failed(code)) ?? ''
-    expect(words).toMatch(/^the words of the authority\. /)
-    expect(words).toContain(`Next try: ${formatMoment(END)}.`)
-  },
-)
+test.each(Codes.options)("a failed one (%s) shows the authority's message, and what helps", (code) => {
+  expect(statusOf(failed(code))).toEqual({ kind: 'bad', text: 'Failed' })
+  const words = problemText(failed(code)) ?? ''
+  expect(words).toMatch(/^the words of the authority\. /)
+  expect(words).toContain(`Next try: ${formatMoment(END)}.`)
+})
 
-test('one that failed for its DNS says what DNS has, and where the name should point', () => {
+test('one that failed because of DNS shows the records, and where the name should point', () => {
   expect(problemText(failed('dns', { nextTryAt: null }))).toBe(
     'the words of the authority. DNS has 198.51.100.9 for it. Point it to 203.0.113.1.',
   )
 })
 
-test('one that is tried again says how far it is, beside what failed before', () => {
+test('one that is tried again shows its step, and the previous failure', () => {
   const again = failed('unreachable', { step: 'validating', nextTryAt: null })
   expect(detailText(again)).toBe('trying again: the authority is checking the domain')
   expect(problemText(again)).not.toContain('Next try')
 })
 
-test('one that waits because the authority makes all wait says why and until when', () => {
+test('one that waits because all orders at the authority wait shows why and until when', () => {
   const waiting = failed('rate-limit', { status: 'pending', step: 'queued' })
   expect(statusOf(waiting)).toEqual({ kind: 'info', text: 'Pending' })
   expect(detailText(waiting)).toBe('waiting for the authority')
   expect(problemText(waiting)).toBe(`the words of the authority. Next try: ${formatMoment(END)}.`)
 })
 
-test('one that its renewal will miss warns while it is still valid', () => {
+test('one whose renewal fails shows a warning while it is still valid', () => {
   const ending = failed('caa', { status: 'valid', kind: 'certbot', renewalFailing: true })
   expect(statusOf(ending)).toEqual({ kind: 'warn', text: 'Expires soon' })
   expect(detailText(ending)).toContain('until')

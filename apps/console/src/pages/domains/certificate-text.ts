@@ -4,12 +4,12 @@ import { formatDate, formatMoment } from '../../util/time.ts'
 
 const KINDS = { 'self-signed': 'Self Signed', certbot: "Let's Encrypt" } as const
 
-/** What was chosen for a domain; a type of null reads as Self Signed. */
+/** The chosen type of a domain's certificate; null reads as Self Signed. */
 export function kindText({ ssl }: Pick<Domain, 'ssl'>): string {
   return KINDS[ssl ?? 'self-signed']
 }
 
-/** The words of the badge and its tone. */
+/** The badge's text and tone. */
 export function statusOf({ ssl, certificate }: Domain) {
   if (certificate.renewalFailing) return { kind: 'warn', text: 'Expires soon' } as const
   if (certificate.status === 'valid')
@@ -26,7 +26,7 @@ const STEPS: Record<OrderStep, string> = {
   finalizing: 'the authority is signing',
 }
 
-/** What is in use, or how far the order for it is. */
+/** The certificate in use, or the step of its order. */
 export function detailText({ certificate, skipValidation }: Domain): string {
   const { status, step, issuer, notAfter, nextTryAt } = certificate
   if (status === 'pending' && nextTryAt) return 'waiting for the authority'
@@ -41,13 +41,13 @@ export function detailText({ certificate, skipValidation }: Domain): string {
   return parts.filter(Boolean).join(', ')
 }
 
-/** What helps, one for each kind of problem; undefined where only waiting does. */
+/** What helps against each kind of problem; undefined where only waiting does. */
 const ADVICE: Record<CertificateProblemCode, (problem: CertificateProblem) => string | undefined> = {
   dns: ({ found, expected }) => `DNS has ${listed(found, 'no address')} for it.${pointTo(expected)}`,
   unreachable: () => 'The authority connects to port 80 of this server: open it to the internet.',
   answer: ({ found, expected }) =>
     `Another server answered at ${listed(found, 'its address')}.${pointTo(expected)}`,
-  caa: () => 'Add a CAA record for this authority, or remove those that are there.',
+  caa: () => 'Add a CAA record for this authority, or remove the existing ones.',
   'rate-limit': () => undefined,
   rejected: () => "This authority won't issue a certificate for this name. Choose Self Signed.",
   account: () => 'Check the settings POSTERN_ACME_EMAIL, POSTERN_ACME_EAB_KID and POSTERN_ACME_EAB_HMAC.',

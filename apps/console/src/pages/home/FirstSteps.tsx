@@ -1,4 +1,4 @@
-import { endpoints } from '@postern/contract/console-endpoints'
+import { endpoints } from '@postern/contract/endpoints/console-endpoints'
 import type { Overview, PublicHostCheck } from '@postern/contract/overview'
 import { CircleCheck, CircleDashed, Plus, RotateCw } from 'lucide-react'
 import type { ReactNode } from 'react'
@@ -6,10 +6,10 @@ import { Link } from 'react-router'
 import { useAnswer } from '../../api/queries.ts'
 import { useRules } from '../../api/rules.ts'
 import { Button } from '../../ui/Button.tsx'
-import { serverUrls, urls } from '../../util/urls.ts'
+import { urls } from '../../util/urls.ts'
 import './FirstSteps.css'
 
-/** The way from a new installation to its first service, ticked by what the server sees. */
+/** The steps from a new installation to its first service, ticked by the server's data. */
 export function FirstSteps({ overview, onCreateNode }: { overview: Overview; onCreateNode: () => void }) {
   const canAdd = useRules().node.add
   const host = useAnswer(endpoints.checkPublicHost, {}, { staleTime: 60_000 })
@@ -58,16 +58,11 @@ interface HostProps {
 }
 
 function HostSteps({ check: { host, isName, problem }, busy, onCheck }: HostProps) {
-  const settings = (
-    <a href={serverUrls.publicHost()} target="_blank" rel="noreferrer">
-      settings
-    </a>
-  )
   return (
     <>
       <Step done={isName} title="Give the server a name">
-        Visitors reach it at <span className="mono">{host}</span>. Set <code>POSTERN_PUBLIC_HOST</code> (
-        {settings}) to a host name so that nobody has to use an IP address.
+        Visitors reach it at <span className="mono">{host}</span>. Give it a host name under{' '}
+        <Link to={urls.settings()}>Settings</Link>, so that nobody has to use an IP address.
       </Step>
       {isName && (
         <Step done={problem === null} title={`Point ${host} here`}>
@@ -81,7 +76,7 @@ function HostSteps({ check: { host, isName, problem }, busy, onCheck }: HostProp
   )
 }
 
-/** What is done needs no words any more. */
+/** A finished step needs no text. */
 function Step({ done, title, children }: { done: boolean; title: string; children: ReactNode }) {
   return (
     <li className={done ? 'done' : undefined}>

@@ -1,4 +1,4 @@
-import { endpoints } from '@postern/contract/console-endpoints'
+import { endpoints } from '@postern/contract/endpoints/console-endpoints'
 import type { CreatedNode } from '@postern/contract/nodes'
 import { ArrowUpRight, Plus, RotateCw } from 'lucide-react'
 import { Suspense, useState } from 'react'
@@ -45,7 +45,7 @@ export function HomePage() {
   )
 }
 
-/** First how it works and how to begin, later what matters of what there is. */
+/** At first how it works and how to begin, later the overview. */
 function Installation({ onCreateNode }: { onCreateNode: () => void }) {
   const { data: overview, isError, error, refetch, isFetching } = useAnswer(endpoints.getOverview, {})
   if (isError && !overview)
@@ -120,7 +120,7 @@ function CreateNodeCard({ onCreate }: { onCreate: () => void }) {
       <div className="card-body">
         <p>
           A node is a machine inside a private network: a plain client, or a gateway for a whole subnet. It
-          connects outwards, so nothing has to be opened on its side.
+          connects outwards, so you don't need to open any ports there.
         </p>
         <p>
           <Button variant="primary" icon={Plus} onClick={onCreate}>

@@ -43,7 +43,7 @@ const GATEWAYS: readonly CardLink[] = [
   },
 ]
 
-/** Where a node runs without being installed by hand. */
+/** Ways to run a node without installing it by hand. */
 export function GatewayCard() {
   return <LinkCard title="Gateway Deployments" links={GATEWAYS} />
 }

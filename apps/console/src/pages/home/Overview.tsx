@@ -1,17 +1,19 @@
 import type { EndingCertificates } from '@postern/contract/domains'
 import type { Overview, RecentChange } from '@postern/contract/overview'
+import type { ServiceStanding } from '@postern/contract/services/services'
 import { CircleCheck } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import { useEndingCertificates } from '../../api/queries.ts'
-import { AttentionText, attentionUrl } from '../../components/attention/attention.tsx'
-import { problemOf, useAttention } from '../../components/attention/use-attention.ts'
+import { AttentionText, attentionUrl, ProblemText } from '../../components/attention/attention.tsx'
+import { useAttention } from '../../components/attention/use-attention.ts'
 import { RelativeTime } from '../../ui/data/Figures.tsx'
 import { Skeleton } from '../../ui/data/Table.tsx'
 import { domainRowUrl, urls } from '../../util/urls.ts'
+import { TrafficCard } from './TrafficCard.tsx'
 import './Overview.css'
 
-/** What matters of the whole installation: how much there is of it, what needs a person, and what was done lately. */
+/** The installation at a glance: its counts, what needs a person, and recent changes. */
 export function OverviewCards({ overview }: { overview: Overview }) {
   const ending = useEndingCertificates(true)
   return (
@@ -20,12 +22,13 @@ export function OverviewCards({ overview }: { overview: Overview }) {
       <div className="news">
         <AttentionCard />
         <Changes changes={overview.changes} />
+        <TrafficCard />
       </div>
     </>
   )
 }
 
-/** What will be there, in its place. */
+/** The skeleton while it loads. */
 export function OverviewSkeleton() {
   return (
     <div className="sums waiting" aria-busy="true">
@@ -41,11 +44,12 @@ export function OverviewSkeleton() {
   )
 }
 
-/** A number of a tile that is not the main one; those of none are left out. */
+/** A secondary number of a tile; zeros are left out. */
 interface Part {
   count: number
   words: string
   tone?: 'bad' | 'warn'
+  to?: string
 }
 
 function Tiles({ overview, ending }: { overview: Overview; ending: EndingCertificates['data'] }) {
@@ -65,18 +69,19 @@ function Tiles({ overview, ending }: { overview: Overview; ending: EndingCertifi
         ]}
       />
       <Tile
-        to={services.failed + services.unanswered > 0 ? `${urls.attention()}?type=service` : urls.nodes()}
+        to={urls.services()}
         title="Services"
         count={services.live}
         words="live"
+        main={urls.services({ state: 'live' })}
         parts={[
-          { count: services.failed, words: 'failed', tone: 'bad' },
-          { count: services.unanswered, words: 'not answering', tone: 'warn' },
-          { count: services['node-offline'], words: 'with their node offline', tone: 'warn' },
-          { count: services.checking, words: 'checking' },
-          { count: services.applying, words: 'applying' },
-          { count: services['node-disconnected'], words: 'with their node disconnected' },
-          { count: disabledServices, words: 'disabled' },
+          standing('failed', services.failed, 'failed', 'bad'),
+          standing('unanswered', services.unanswered, 'not answering', 'warn'),
+          standing('node-offline', services['node-offline'], 'with their node offline', 'warn'),
+          standing('checking', services.checking, 'checking'),
+          standing('applying', services.applying, 'applying'),
+          standing('node-disconnected', services['node-disconnected'], 'with their node disconnected'),
+          standing('disabled', disabledServices, 'disabled'),
         ]}
       />
       <Tile
@@ -94,30 +99,62 @@ function Tiles({ overview, ending }: { overview: Overview; ending: EndingCertifi
   )
 }
 
+/** A number of services, which leads to just these. */
+function standing(state: ServiceStanding, count: number, words: string, tone?: Part['tone']): Part {
+  return { count, words, to: urls.services({ state }), ...(tone && { tone }) }
+}
+
 interface TileProps {
   to: string
+  /** Where the main number leads, if each leads to what it counts; else all is one link. */
+  main?: string
   title: string
   count: number
   words: string
   parts: readonly Part[]
 }
 
-function Tile({ to, title, count, words, parts }: TileProps) {
+function Tile({ to, main, title, count, words, parts }: TileProps) {
   const counted = parts.filter((part) => part.count > 0)
-  return (
-    <Link className="sum" to={to}>
-      <span className="sum-title">{title}</span>
-      <span className="sum-main">
-        <b>{count}</b> {words}
-      </span>
-      <span className="sum-rest">
-        {counted.map((part) => (
+  const sum = (
+    <>
+      <b>{count}</b> {words}
+    </>
+  )
+  const rest = (
+    <span className="sum-rest">
+      {counted.map((part) => {
+        const text = `${part.count} ${part.words}`
+        return part.to === undefined ? (
           <span key={part.words} className={part.tone}>
-            {part.count} {part.words}
+            {text}
           </span>
-        ))}
+        ) : (
+          <Link key={part.words} className={part.tone} to={part.to}>
+            {text}
+          </Link>
+        )
+      })}
+    </span>
+  )
+  if (main === undefined)
+    return (
+      <Link className="sum" to={to}>
+        <span className="sum-title">{title}</span>
+        <span className="sum-main">{sum}</span>
+        {rest}
+      </Link>
+    )
+  return (
+    <div className="sum">
+      <Link className="sum-title" to={to}>
+        {title}
+      </Link>
+      <span className="sum-main">
+        <Link to={main}>{sum}</Link>
       </span>
-    </Link>
+      {rest}
+    </div>
   )
 }
 
@@ -148,7 +185,7 @@ function AttentionCard() {
               to={attentionUrl(row)}
               name={row.name}
               text={<AttentionText row={row} />}
-              below={problemOf(row)}
+              below={<ProblemText row={row} />}
             />
           ))}
           {total > rows.length && (
@@ -187,7 +224,7 @@ function Changes({ changes }: { changes: readonly RecentChange[] }) {
   )
 }
 
-/** Where what changed is to be seen; undefined when it is gone. */
+/** The page that shows the changed thing; undefined when it is gone. */
 function placeOf({ nodeId, domain }: RecentChange): string | undefined {
   if (nodeId !== null) return urls.node(nodeId)
   return domain === null ? undefined : domainRowUrl(domain)

@@ -1,8 +1,8 @@
 import { Suspense, useEffect, useState } from 'react'
-import { DomainDialog, NodeDialog, ServiceDialog, TokenDialog } from '../../forms/dialogs.ts'
+import { DomainDialog, NodeDialog, ServiceDialog, SettingsDialog, TokenDialog } from '../../forms/dialogs.ts'
 import { type Draft, dropDraft, findDraft } from '../../stores/draft.ts'
 
-/** Opens the form again that was open when the session ended, with what was typed. */
+/** Reopens the form that was open when the session ended, with what was typed. */
 export function DraftHost() {
   const [draft, setDraft] = useState(findDraft)
   useEffect(dropDraft, [])
@@ -26,6 +26,8 @@ function DraftDialog({ draft, onClose }: { draft: Draft; onClose: () => void }) 
       )
     case 'domain':
       return <DomainDialog domain={draft.domain} draft={values} onClose={onClose} />
+    case 'settings':
+      return <SettingsDialog {...draft} draft={values} onClose={onClose} />
     case 'token':
       return <TokenDialog node={draft.node} draft={values} onClose={onClose} />
   }

@@ -1,7 +1,7 @@
 import { Search } from 'lucide-react'
 import { MODIFIER } from '../../util/browser.ts'
 
-/** Opens the palette; on a narrow screen only its icon. */
+/** Opens the palette; only an icon on a narrow screen. */
 export function FindButton({ onClick }: { onClick: () => void }) {
   return (
     <button
@@ -13,7 +13,7 @@ export function FindButton({ onClick }: { onClick: () => void }) {
     >
       <Search className="ic" />
       <span>Search</span>
-      {/* Drawn, not said: aria-keyshortcuts says it. */}
+      {/* Only visual: screen readers get aria-keyshortcuts. */}
       <kbd data-keys={`${MODIFIER} K`} />
     </button>
   )

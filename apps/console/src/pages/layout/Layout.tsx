@@ -1,8 +1,9 @@
 import { QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useState } from 'react'
-import { Outlet, ScrollRestoration, useLocation } from 'react-router'
+import { Outlet, useLocation } from 'react-router'
 import { useSession } from '../../api/context.ts'
 import { useHints } from '../../api/use-hints.ts'
+import { RefusedHost } from '../../components/many/RefusedHost.tsx'
 import { CrumbSlot } from '../../components/Page.tsx'
 import type { Opened } from '../../components/palette/PaletteLayer.tsx'
 import { loadForms } from '../../forms/dialogs.ts'
@@ -18,6 +19,7 @@ import { PlatformBanners } from './PlatformBanners.tsx'
 import { Sidebar } from './Sidebar.tsx'
 import { TopBar } from './TopBar.tsx'
 import { useHeadingFocus } from './use-heading-focus.ts'
+import { useScroll } from './use-scroll.ts'
 import { useShortcuts } from './use-shortcuts.ts'
 import './Layout.css'
 
@@ -30,6 +32,7 @@ export function Layout({ children }: { children: ReactNode }) {
   const [opened, setOpened] = useState<Opened>(null)
   useShortcuts(setOpened)
   useHeadingFocus()
+  useScroll()
   useCancelConfirmOnLeave()
   usePreload()
   return (
@@ -43,7 +46,7 @@ export function Layout({ children }: { children: ReactNode }) {
         data-drawer={drawer.isOpen ? 'open' : undefined}
       >
         <Sidebar expanded={expanded} onExpandedChange={setExpanded} hints={hints} />
-        {/* The key for closing is Escape; this is only the pointer's way. */}
+        {/* Escape closes it too; this is for the pointer. */}
         <div className="drawer-scrim" onPointerDown={drawer.close} />
         <div className="col" inert={drawer.isOpen}>
           <TopBar
@@ -56,9 +59,9 @@ export function Layout({ children }: { children: ReactNode }) {
           {children}
         </div>
       </div>
-      <ScrollRestoration />
       <DraftHost />
       <PaletteHost opened={opened} onOpen={setOpened} />
+      <RefusedHost />
       <ConfirmHost />
     </CrumbSlot>
   )
@@ -72,8 +75,8 @@ function useCancelConfirmOnLeave(): void {
 }
 
 /**
- * The shell around the pages; without a session, as only the not-found page can be, there is none. Loaded data is
- * dropped with the session.
+ * The shell around the pages, except for the not-found page without a session. Loaded data is dropped with the
+ * session.
  */
 export function SessionFrame() {
   const session = useSession()
@@ -122,7 +125,10 @@ function useDrawer() {
   return { isOpen, open: () => setOpenAt(key), close: () => setOpenAt(null) }
 }
 
-/** Loads what is likely to be opened next, once the page is drawn, so that it opens at once, even while the server is down. */
+/**
+ * Loads the parts that are likely to be opened next once the page is drawn, so that they open at once, even while the
+ * server is down.
+ */
 function usePreload(): void {
   useEffect(() => {
     const timer = setTimeout(() => {

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react'
+import { Link } from 'react-router'
 import { useConfig, useEdges } from '../../api/queries.ts'
 import type { StreamState } from '../../api/stream.ts'
 import { absentEdges, brokenParts } from '../../components/platform.ts'
@@ -6,14 +7,14 @@ import { useKnownHost } from '../../stores/preference.ts'
 import { Banner } from '../../ui/feedback/Banner.tsx'
 import { EDGE_ABSENCE_SHOWN } from '../../util/constants.ts'
 import { formatMoment } from '../../util/time.ts'
-import { serverUrls } from '../../util/urls.ts'
+import { urls } from '../../util/urls.ts'
 
-/** What keeps the whole installation from working, across the top of every page. */
+/** Problems of the whole installation, across the top of every page. */
 export function PlatformBanners({ hints }: { hints: StreamState }) {
   const config = useConfig()
   const edges = useEdges(hints === 'live')
   const absent = absentEdges(edges.data ?? [])
-  // After a start of the server an edge needs a moment to come back.
+  // After a start of the server an edge needs a moment to reconnect.
   const isAbsent = useLasting(absent.length > 0, EDGE_ABSENCE_SHOWN)
   const broken = [...(isAbsent ? absent : []), ...brokenParts(edges.data ?? [])]
   const isAway = useLasting(hints === 'reconnecting', EDGE_ABSENCE_SHOWN)
@@ -44,8 +45,7 @@ export function PlatformBanners({ hints }: { hints: StreamState }) {
         <Banner kind="warn" role="status" onClose={setKnown}>
           <p>
             The public address <span className="mono">{host}</span> is private: visitors and nodes outside
-            this network can't reach it. Set <code>POSTERN_PUBLIC_HOST</code> to the public one and start
-            again. <a href={serverUrls.docs()}>Documentation</a>
+            this network can't reach it. Set the public one under <Link to={urls.settings()}>Settings</Link>.
           </p>
         </Banner>
       )}
@@ -53,7 +53,7 @@ export function PlatformBanners({ hints }: { hints: StreamState }) {
   )
 }
 
-/** When what the page shows last followed the server, in ms; null before it did. */
+/** When the page was last up to date, in ms; null: not yet. */
 function useLastLive(hints: StreamState): number | null {
   const [time, setTime] = useState<number | null>(null)
   useEffect(() => {
@@ -63,7 +63,7 @@ function useLastLive(hints: StreamState): number | null {
   return time
 }
 
-/** Whether something has been so for `ms` without a break. */
+/** Whether something has been true for `ms` without a break. */
 function useLasting(is: boolean, ms: number): boolean {
   const [lasts, setLasts] = useState(false)
   useEffect(() => {

@@ -1,19 +1,24 @@
 import {
+  Bell,
+  Blocks,
   BookOpen,
   CircleAlert,
   CircleCheck,
   CodeXml,
   Globe,
   Heart,
+  History,
   House,
   type LucideIcon,
   Mail,
   PanelLeft,
+  Settings,
   TriangleAlert,
   Workflow,
 } from 'lucide-react'
 import { Link, NavLink } from 'react-router'
 import { useConfig, useEdges, useEndingCertificates } from '../../api/queries.ts'
+import { useRules } from '../../api/rules.ts'
 import type { StreamState } from '../../api/stream.ts'
 import { useAttention } from '../../components/attention/use-attention.ts'
 import { Glyph } from '../../components/Glyph.tsx'
@@ -54,10 +59,18 @@ export function Sidebar({ expanded, onExpandedChange, hints }: Props) {
         <ul>
           <Entry to={urls.domains()} icon={Globe} text="Domain Names" />
           <Entry to={urls.nodes()} icon={Workflow} text="Client / Nodes" />
+          <Entry to={urls.services()} icon={Blocks} text="Services" />
+          <Entry to={urls.requests()} icon={History} text="Requests" />
+          <Entry to={urls.alerts()} icon={Bell} text="Alerts" />
         </ul>
       </nav>
       <div className="side-foot">
         <HelpLinks />
+        {useRules().settings && (
+          <ul className="nav">
+            <Entry to={urls.settings()} icon={Settings} text="Settings" />
+          </ul>
+        )}
         <SyncMark hints={hints} />
       </div>
     </aside>
@@ -75,7 +88,7 @@ function Entry({ to, icon: Icon, text }: { to: string; icon: LucideIcon; text: s
   )
 }
 
-/** On narrow screens the drawer has what the top bar has no room for. */
+/** On narrow screens the drawer has the links that do not fit into the top bar. */
 function HelpLinks() {
   const config = useConfig()
   const links = [
@@ -105,9 +118,9 @@ const ICONS = {
   problem: <CircleAlert className="ic" />,
 } as const
 
-/** Whether the data plane runs what the console shows, and what needs a person; the reason is its tooltip. */
+/** Whether the data plane has applied what the console shows, and what needs a person; the tooltip gives the reason. */
 function SyncMark({ hints }: { hints: StreamState }) {
-  // What a page begins with comes first; what was said before the stream began would be asked for twice.
+  // After the page's first data, which would otherwise be requested twice.
   const edges = useEdges(hints === 'live')
   const attention = useAttention(hints === 'live')
   const ending = useEndingCertificates(hints === 'live')
@@ -149,7 +162,7 @@ const UNKNOWN: PlatformState = {
   details: ["The server hasn't confirmed that changes are applied."],
 }
 
-/** What needs a person could not be asked for. */
+/** The list of what needs a person could not be loaded. */
 const NOTHING = { data: [], total: 0 }
 
 function Details({ lines, total = lines.length }: { lines: readonly string[]; total?: number }) {

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'react'
 import { useLocation } from 'react-router'
 import { takeArrival } from '../../stores/arrival.ts'
+import { isLayerOpen } from './use-shortcuts.ts'
 
 /** After a sign-in or a click on a link, the keyboard and a screen reader start at the heading of the new page. */
 export function useHeadingFocus(): void {
@@ -14,12 +15,13 @@ export function useHeadingFocus(): void {
   }, [pathname])
 }
 
-/** The heading of a page that is loading gives way to another, until the person does something. */
+/** While a page loads its heading may be replaced; the focus follows until the person does something. */
 function keepHeadingFocused(): () => void {
   const end = new AbortController()
   const focus = () => {
     const heading = document.querySelector<HTMLElement>('#main h1')
-    if (!heading) return
+    // Someone who opens the palette while a page loads keeps typing in it.
+    if (!heading || isLayerOpen()) return
     heading.tabIndex = -1
     heading.focus({ preventScroll: true })
   }

@@ -5,12 +5,12 @@ const FIELDS = 'input, textarea, select, [contenteditable]'
 const LAYERS = '[role="dialog"], [role="alertdialog"], [role="menu"]'
 const SEARCH = '#main input[type="search"]'
 
-/** The keys that every page has. While a person types, or answers a dialog, they are letters. */
+/** The shortcuts of every page. While a person types, or answers a dialog, they are ordinary letters. */
 export function useShortcuts(open: (what: Opened) => void): void {
   const handle = useEffectEvent((event: KeyboardEvent) => {
     const { target, defaultPrevented } = event
     const isTyping = target instanceof Element && target.closest(FIELDS) !== null
-    if (isTyping || defaultPrevented || document.querySelector(LAYERS)) return
+    if (isTyping || defaultPrevented || isLayerOpen()) return
     const opened = readShortcut(event)
     if (!opened) return
     event.preventDefault()
@@ -24,6 +24,9 @@ export function useShortcuts(open: (what: Opened) => void): void {
     return () => window.removeEventListener('keydown', listener)
   }, [])
 }
+
+/** A dialog or a menu, which has the keyboard. */
+export const isLayerOpen = () => document.querySelector(LAYERS) !== null
 
 function readShortcut({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent) {
   if (altKey) return undefined

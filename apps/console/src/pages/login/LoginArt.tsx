@@ -1,6 +1,6 @@
 const ROWS = Array.from({ length: 23 }, (_, row) => 20 + row * 40)
 
-/** A wall of stones, each row set off by half a stone from the one above. */
+/** A wall of stones, each row shifted by half a stone. */
 const WALL = ROWS.map((y, row) => {
   const start = row % 2 === 0 ? 0 : 40
   const joints = Array.from({ length: 10 }, (_, stone) => `M${start + stone * 80} ${y}v40`)

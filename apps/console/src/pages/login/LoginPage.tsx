@@ -1,5 +1,5 @@
-import { LoginForm as LoginSchema } from '@postern/contract/auth'
 import { server } from '@postern/contract/endpoints/server'
+import { LoginForm as LoginSchema } from '@postern/contract/sign-in/auth'
 import { useEffect, useState } from 'react'
 import { ApiError, errorMessage } from '../../api/api-error.ts'
 import { useApi, useSession } from '../../api/context.ts'
@@ -33,7 +33,7 @@ export function LoginPage() {
           <LoginForm />
           <p className="fine">
             <a href={serverUrls.lostPassword()} target="_blank" rel="noreferrer">
-              Lost the password?
+              Forgot your password?
             </a>
           </p>
           <p className="fine">
@@ -52,7 +52,7 @@ export function LoginPage() {
   )
 }
 
-/** Username and password; a failure is a closable alert, and nothing typed is lost. */
+/** Username and password; a failure is a closable alert, and the typed text stays. */
 function LoginForm() {
   const api = useApi()
   const session = useSession()
@@ -117,7 +117,7 @@ function leaveFor(path: string): Promise<never> {
   return new Promise(() => {})
 }
 
-/** What the alert says. Only an answer of the server may blame the credentials. */
+/** The text of the alert. Only an answer of the server may blame the credentials. */
 export function loginErrorMessage(error: unknown): string {
   if (!(error instanceof ApiError) || error.status === 0 || error.status >= 500) return errorMessage(error)
   return error.status === 429 ? 'Too many attempts, try again later' : 'Invalid Credentials'

@@ -1,14 +1,14 @@
-import { endpoints } from '@postern/contract/console-endpoints'
-import { type Service, ServiceType, typeName } from '@postern/contract/services'
+import { endpoints } from '@postern/contract/endpoints/console-endpoints'
+import { type Service, ServiceType, typeName } from '@postern/contract/services/services'
 import { useQuery } from '@tanstack/react-query'
-import { Link, useParams } from 'react-router'
+import { useParams } from 'react-router'
 import { ApiError } from '../../api/api-error.ts'
 import { useApi } from '../../api/context.ts'
 import { keyOf, useAnswer } from '../../api/queries.ts'
 import { NotFoundPage, RecordError } from '../../components/ErrorPages.tsx'
 import { LogSkeleton, LogView } from '../../components/log-view/LogView.tsx'
 import { Page } from '../../components/Page.tsx'
-import { PublicAccess } from '../../components/service-card/ServiceFacts.tsx'
+import { ServiceTitle } from '../../components/service-card/ServiceTitle.tsx'
 import { domainRowUrl, urls } from '../../util/urls.ts'
 
 /** The requests to all services of a domain, live. */
@@ -46,7 +46,7 @@ export function DomainLogsPage() {
   )
 }
 
-/** The domain of that name; absent is an error like any other record's. */
+/** The domain of that name; a missing one is an error like for any other record. */
 function useDomain(domain: string) {
   const api = useApi()
   const input = { query: { search: domain } }
@@ -98,27 +98,5 @@ function ServiceLogs({ nodeId, type, id }: Pick<Service, 'nodeId' | 'type' | 'id
         <LogSkeleton />
       )}
     </Page>
-  )
-}
-
-function ServiceTitle({ service }: { service: Service }) {
-  const node = useAnswer(endpoints.getNode, { params: { id: service.nodeId } }).data
-  return (
-    <div className="title">
-      <h1>
-        <bdi>{service.name}</bdi>
-      </h1>
-      <span className="sub">
-        <PublicAccess service={service} />
-      </span>
-      {node && (
-        <span className="sub">
-          on{' '}
-          <Link to={urls.node(node.id)} dir="auto">
-            {node.name}
-          </Link>
-        </span>
-      )}
-    </div>
   )
 }

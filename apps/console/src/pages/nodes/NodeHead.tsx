@@ -5,6 +5,8 @@ import { useNavigate } from 'react-router'
 import { canNameHost, hasTunnel, useRules } from '../../api/rules.ts'
 import type { StreamState } from '../../api/stream.ts'
 import { LiveMark } from '../../components/LiveMark.tsx'
+import { MutedMark } from '../../components/mute/MutedMark.tsx'
+import { muteItem } from '../../components/mute/mute-item.ts'
 import { NodeDot } from '../../components/NodeDot.tsx'
 import { NodeType } from '../../components/NodeType.tsx'
 import { useNodeActions } from '../../components/use-node-actions.tsx'
@@ -19,7 +21,7 @@ interface Props {
   onChanged: () => void
 }
 
-/** Name, addresses and what can be done with the node. */
+/** Name, addresses and menu of the node. */
 export function NodeHead({ node, streamState, onChanged }: Props) {
   const [isEditing, setEditing] = useState(false)
   const close = () => {
@@ -35,6 +37,7 @@ export function NodeHead({ node, streamState, onChanged }: Props) {
             <bdi>{node.name}</bdi>
           </h1>
           {canNameHost(node) && <NodeType node={node} />}
+          <MutedMark mute={node.mute} />
         </div>
         <dl className="inline">
           <div>
@@ -70,7 +73,7 @@ interface MenuProps {
   onChanged: () => void
 }
 
-/** What can be done with a node on its own page; after its deletion the list is shown. */
+/** The menu of a node on its own page; after a deletion it goes to the list. */
 function NodeMenu({ node, onEdit, onChanged }: MenuProps) {
   const navigate = useNavigate()
   const actions = useNodeActions()
@@ -78,6 +81,9 @@ function NodeMenu({ node, onEdit, onChanged }: MenuProps) {
   const connection = async () => {
     const done = await (node.enabled ? actions.disconnect(node) : actions.connect(node))
     if (done) onChanged()
+  }
+  const mute = async () => {
+    if (await actions.mute(node)) onChanged()
   }
   const remove = async () => {
     if (await actions.remove(node)) await navigate(urls.nodes())
@@ -95,6 +101,7 @@ function NodeMenu({ node, onEdit, onChanged }: MenuProps) {
             onSelect: () => actions.download(node),
           },
         ],
+        [can.mute(node) && muteItem(node, mute)],
         [
           can.connect(node) && {
             text: node.enabled ? 'Disconnect' : 'Connect',

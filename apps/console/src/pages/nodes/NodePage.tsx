@@ -1,7 +1,8 @@
 import type { Node } from '@postern/contract/nodes'
-import { ServiceType } from '@postern/contract/services'
+import { ServiceType } from '@postern/contract/services/services'
 import { useParams } from 'react-router'
 import { hasTunnel } from '../../api/rules.ts'
+import { ChartCard } from '../../components/chart/ChartCard.tsx'
 import { isMissing, RecordError } from '../../components/ErrorPages.tsx'
 import { Page } from '../../components/Page.tsx'
 import { ServiceCard } from '../../components/service-card/ServiceCard.tsx'
@@ -28,6 +29,7 @@ export function NodePage() {
         {ServiceType.options.map((type) => (
           <ServiceCard key={type} node={node} type={type} />
         ))}
+        <ChartCard of={{ kind: 'node', id }} name={node.name} />
       </Page>
     )
   return (
@@ -38,7 +40,7 @@ export function NodePage() {
   )
 }
 
-/** What the tunnel shows of a node. */
+/** The tunnel's data about a node. */
 export function NodeFacts({ node }: { node: Node }) {
   return (
     <dl className="facts">
@@ -78,7 +80,7 @@ export function NodeFacts({ node }: { node: Node }) {
 
 const FACTS = ['client', 'handshake', 'transmitted', 'received', 'internet', 'publish']
 
-/** The page of a node while it is loaded, of the same heights. */
+/** The page of a node while it loads, with the same heights. */
 function NodeSkeleton() {
   return (
     <div className="node-page" aria-busy="true">

@@ -1,24 +1,29 @@
-import { endpoints } from '@postern/contract/console-endpoints'
+import { endpoints } from '@postern/contract/endpoints/console-endpoints'
 import { Node } from '@postern/contract/nodes'
-import { ServiceType, typeName } from '@postern/contract/services'
+import { ServiceType, typeName } from '@postern/contract/services/services'
 import { ArrowLeftRight, Download, Eye, Globe, Pencil, Plus, Power, Trash2 } from 'lucide-react'
 import { type ReactNode, Suspense, useCallback, useState } from 'react'
 import { Link, type NavigateFunction, useNavigate } from 'react-router'
 import * as z from 'zod/mini'
 import { hasTunnel, type Rules, useRules } from '../../api/rules.ts'
 import { LiveMark } from '../../components/LiveMark.tsx'
+import { NodesBar } from '../../components/many/bars.ts'
+import { MutedMark } from '../../components/mute/MutedMark.tsx'
+import { muteItem } from '../../components/mute/mute-item.ts'
 import { DOT_READS, NodeDot } from '../../components/NodeDot.tsx'
 import { NodeType } from '../../components/NodeType.tsx'
 import { Page } from '../../components/Page.tsx'
+import { TrafficCell, TrafficRows } from '../../components/traffic/traffic.tsx'
 import { type NodeActions, useNodeActions } from '../../components/use-node-actions.tsx'
 import { NodeDialog, ServiceDialog } from '../../forms/dialogs.ts'
 import { ListFilters } from '../../table/ListFilters.tsx'
-import { usePageParams } from '../../table/list-params.ts'
+import { type ListParams, usePageParams } from '../../table/list-params.ts'
 import { NothingMatches, QueryTable } from '../../table/QueryTable.tsx'
 import { type List, useList } from '../../table/use-list.ts'
+import { useSelection } from '../../table/use-selection.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Kilobytes, RelativeTime } from '../../ui/data/Figures.tsx'
-import { OPENS_ROW } from '../../ui/data/row-events.ts'
+import { INSIDE_ROW, OPENS_ROW } from '../../ui/data/row-events.ts'
 import { type Column, cellsOf } from '../../ui/data/Table.tsx'
 import { EmptyState } from '../../ui/feedback/EmptyState.tsx'
 import { Menu } from '../../ui/overlay/Menu.tsx'
@@ -48,12 +53,12 @@ const COLUMNS: readonly Column<Node>[] = [
     width: 'w-26',
     className: 'c-name',
     sortBy: 'name',
-    ...cell(['id', 'name', 'address', 'problem'], (node) => (
+    ...cell(['id', 'name', 'address', 'problem', 'mute'], (node) => (
       <>
         <Link {...OPENS_ROW} to={urls.node(node.id)} dir="auto">
           {node.name}
         </Link>{' '}
-        <span className="sub mono">{node.address}</span>
+        <span className="sub mono">{node.address}</span> <MutedMark mute={node.mute} />
         {node.problem && <p className="why bad">{node.problem}</p>}
       </>
     )),
@@ -69,7 +74,7 @@ const COLUMNS: readonly Column<Node>[] = [
     width: 'w-count',
     className: 'r tn c-count',
     label: 'Services',
-    ...cell(['services'], ({ services }) => services || <span className="none">-</span>),
+    ...cell(['id', 'services', 'isLocal'], (node) => <ServiceCount node={node} />),
   },
   {
     head: 'Latest Handshake',
@@ -94,7 +99,30 @@ const COLUMNS: readonly Column<Node>[] = [
     label: 'Transmitted (KB)',
     ...cell(['transferTx'], (node) => <Kilobytes bytes={node.transferTx} />),
   },
+  {
+    head: 'Last 24 Hours',
+    width: 'w-carried',
+    className: 'c-carried',
+    label: 'Last 24 Hours',
+    ...cell(['id'], ({ id }) => <TrafficCell id={id} />),
+  },
 ]
+
+/** That of the local node has the console in it, which is in no list but its own. */
+function ServiceCount({ node }: { node: Pick<Node, 'id' | 'services' | 'isLocal'> }) {
+  const { id, services } = node
+  if (services === 0) return <span className="none">-</span>
+  if (!hasTunnel(node)) return services
+  return (
+    <Link {...INSIDE_ROW} to={urls.services({ node: id })}>
+      {services}
+    </Link>
+  )
+}
+
+/** The local node is for no change of many, and in no list of gateways or plain nodes. */
+const isAmongAll = ({ search, type }: ListParams) =>
+  type === '' && 'localhost'.includes(search.trim().toLowerCase())
 
 type Open = { form: Node | undefined } | { expose: ServiceType; node: Node } | null
 
@@ -105,6 +133,12 @@ export function NodesPage() {
     state: usePageParams(),
     live: LIVE,
   })
+  const selection = useSelection({
+    list: nodes,
+    allows: hasTunnel,
+    countAll: (total, params) => total - (isAmongAll(params) ? 1 : 0),
+  })
+  const canTick = useRules().many.nodes
   const renderMenu = useMenu(setOpen)
   const canAdd = useRules().node.add
   const add = () => setOpen({ form: undefined })
@@ -129,27 +163,31 @@ export function NodesPage() {
       <ListFilters list={nodes} types={TYPES} noun="nodes" placeholder="Search name or address">
         <LiveMark state={nodes.streamState} />
       </ListFilters>
-      <QueryTable
-        className="nodes"
-        caption="Nodes"
-        noun="nodes"
-        list={nodes}
-        columns={COLUMNS}
-        renderMenu={renderMenu}
-        // The local node is always there and is none that a person added.
-        isEmpty={({ data, total }) => total === data.filter((node) => !hasTunnel(node)).length}
-        empty={
-          <EmptyState
-            door="ajar"
-            title="No nodes yet"
-            text="You haven't added any node yet. Once you add nodes, they will appear here for easy management."
-          >
-            {addNode}
-          </EmptyState>
-        }
-        noMatch={<NoMatch list={nodes} addNode={addNode} />}
-      />
+      <TrafficRows of="nodes" rows={nodes.query.data?.data}>
+        <QueryTable
+          className="nodes"
+          caption="Nodes"
+          noun="nodes"
+          list={nodes}
+          columns={COLUMNS}
+          renderMenu={renderMenu}
+          selection={canTick ? selection : undefined}
+          // The local node always exists, and no person added it.
+          isEmpty={({ data, total }) => total === data.filter((node) => !hasTunnel(node)).length}
+          empty={
+            <EmptyState
+              door="ajar"
+              title="No nodes yet"
+              text="You haven't added any node yet. Once you add nodes, they will appear here for easy management."
+            >
+              {addNode}
+            </EmptyState>
+          }
+          noMatch={<NoMatch list={nodes} addNode={addNode} />}
+        />
+      </TrafficRows>
       <Suspense>
+        {selection.count > 0 && <NodesBar list={nodes} selection={selection} />}
         {open && 'form' in open && <NodeDialog node={open.form} onClose={close} />}
         {open && 'expose' in open && <ServiceDialog node={open.node} type={open.expose} onClose={close} />}
       </Suspense>
@@ -179,7 +217,7 @@ function NoMatch({ list, addNode }: { list: List<Node>; addNode: ReactNode }) {
   )
 }
 
-/** What renders the menu of a node; what the menu offers is made of the record as it is then. */
+/** Renders the menu of a node; its items are made from the record when it opens. */
 function useMenu(onOpen: (open: Open) => void) {
   const navigate = useNavigate()
   const actions = useNodeActions()
@@ -216,6 +254,7 @@ function menuOf(node: Node, { can, onOpen, navigate, actions }: MenuContext): Me
       can.edit(node) && { text: 'Edit Node', icon: Pencil, onSelect: () => onOpen({ form: node }) },
     ],
     [...(can.expose ? expose : []), can.download(node) && download],
+    [can.mute(node) && muteItem(node, () => actions.mute(node))],
     [can.connect(node) && power, can.remove(node) && remove],
   ]
 }

@@ -21,7 +21,7 @@ export function Bytes({ bytes }: { bytes: number }) {
 /** `12 seconds ago`, which keeps moving; the exact time is its tooltip. `time` is ms since the epoch. */
 export function RelativeTime({ time }: { time: number | null }) {
   const element = useRef<HTMLTimeElement>(null)
-  // Each second a page of them says something else: the words change in place, and nothing is drawn anew.
+  // A page of them changes each second, so the text is updated in place without rendering.
   useEffect(() => {
     const say = () => {
       const text = formatRelativeTime(time, now)

@@ -1,7 +1,7 @@
 import { Fragment } from 'react'
 import { splitMatches } from '../../util/matches.ts'
 
-/** A text in which what a person looks for is marked. */
+/** A text with the search matches marked. */
 export function Marked({ text, match }: { text: string; match: string }) {
   return splitMatches(text, match).map((part, index) =>
     index % 2 === 1 ? (

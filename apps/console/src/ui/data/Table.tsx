@@ -4,12 +4,15 @@ import { Fragment, memo, type ReactNode } from 'react'
 import { Button } from '../Button.tsx'
 import { Select } from '../input/Select.tsx'
 import { moveInRows, ROW_EVENTS } from './row-events.ts'
+import './Pager.css'
 import './Table.css'
 
 export interface Column<T> {
   head: string
   /** The head is only for screen readers. */
   hiddenHead?: boolean
+  /** What stands in front of the head. */
+  leadHead?: () => ReactNode
   /** A class of `styles/table.css` like `w-15`. */
   width?: string
   /** Makes the head a button that sorts by this field of the endpoint. */
@@ -18,11 +21,13 @@ export interface Column<T> {
   /** Shown above the value on narrow screens. */
   label?: string
   render: (row: T) => ReactNode
-  /** The only fields that `render` reads, so that its cell is drawn anew when one of them changes; see `cellsOf`. */
+  /**
+   * The only fields that `render` reads, so that its cell is rendered again when one of them changes; see `cellsOf`.
+   */
   reads?: readonly (keyof T)[]
 }
 
-/** For rows whose figures change all the time: a cell by the fields that it reads, which it cannot leave out. */
+/** For rows whose figures change all the time: builds cells whose types make them declare the fields they read. */
 export function cellsOf<T>() {
   return <K extends keyof T>(reads: readonly K[], render: (row: Pick<T, K>) => ReactNode) => ({
     reads,
@@ -32,9 +37,9 @@ export function cellsOf<T>() {
 
 export interface TableProps<T> {
   caption: string
-  /** The same array each time: else every row is drawn anew. */
+  /** The same array each time, or every row is rendered again. */
   columns: readonly Column<T>[]
-  /** Undefined while they are loaded: the table shows as many lines as `skeletonRows`. */
+  /** Undefined while they load: the table shows `skeletonRows` placeholder lines. */
   rows: readonly T[] | undefined
   rowKey: (row: T) => string | number
   sort?: Sort | undefined
@@ -115,7 +120,7 @@ function DrawnRow<T>({ row, columns, expanded }: RowProps<T>) {
   )
 }
 
-/** Drawn anew when its record has changed. */
+/** Rendered again when its record has changed. */
 // Memo keeps the component's own type, but for the parameter.
 const Row = memo(DrawnRow) as typeof DrawnRow
 
@@ -133,7 +138,7 @@ function isSameCell<T>(before: CellProps<T>, { column, row }: CellProps<T>): boo
   return before.row === row || (column.reads?.every((field) => before.row[field] === row[field]) ?? false)
 }
 
-/** Drawn anew when a field that it reads has changed. */
+/** Rendered again when a field that it reads has changed. */
 // As above.
 const RowCell = memo(DrawnCell, isSameCell) as typeof DrawnCell
 
@@ -167,14 +172,14 @@ export interface Sort {
 }
 
 interface Props {
-  column: { head: string; hiddenHead?: boolean; sortBy?: string; className?: string }
+  column: Pick<Column<never>, 'head' | 'hiddenHead' | 'leadHead' | 'sortBy' | 'className'>
   sort: Sort | undefined
   onSort: ((sort: Sort) => void) | undefined
 }
 
 /** A column's head; clicking the current sort column reverses the order. */
 function SortHead({ column, sort, onSort }: Props) {
-  const { head, sortBy, hiddenHead } = column
+  const { head, sortBy, hiddenHead, leadHead } = column
   const isCurrent = sortBy !== undefined && sort?.field === sortBy
   const descending = isCurrent && sort?.direction === 'desc'
   const Icon = descending ? ChevronDown : ChevronUp
@@ -183,9 +188,10 @@ function SortHead({ column, sort, onSort }: Props) {
       // biome-ignore lint/a11y/noRedundantRoles: display drops the role on narrow screens
       role="columnheader"
       scope="col"
-      className={column.className?.includes('r') ? column.className : undefined}
+      className={leadHead || column.className?.includes('r') ? column.className : undefined}
       aria-sort={isCurrent ? (descending ? 'descending' : 'ascending') : undefined}
     >
+      {leadHead?.()}
       {sortBy && onSort ? (
         <button
           type="button"
@@ -211,12 +217,12 @@ export interface PagerProps {
   limit: number
   total: number
   onPage: (page: number) => void
-  /** Where a person may choose how many rows a page has, of these. */
+  /** The choices for rows per page, if the person may choose. */
   limits?: readonly number[]
   onLimit?: (limit: number) => void
 }
 
-/** Only there when there is more than one page, or would be with fewer rows on each. */
+/** Only shown when there is more than one page, or would be with fewer rows per page. */
 export function Pager({ page, limit, total, onPage, limits = [], onLimit }: PagerProps) {
   const pages = Math.ceil(total / limit)
   if (total <= Math.min(limit, ...limits)) return null

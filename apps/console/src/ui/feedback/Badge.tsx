@@ -4,7 +4,7 @@ import { Tooltip } from '../overlay/Tooltip.tsx'
 import './Badge.css'
 
 export interface BadgeProps {
-  /** What a thing is; the look follows. */
+  /** The kind of badge, which determines its look. */
   kind: 'gateway' | 'local' | 'node' | 'accent' | 'ok' | 'warn' | 'bad' | 'info' | 'mute'
   children: ReactNode
   tooltip?: ReactNode

@@ -25,7 +25,7 @@ export function EmptyState({ door, title, text, children }: EmptyStateProps) {
 
 export interface ErrorPanelProps {
   title: string
-  /** Absent where a toast has told the reason. */
+  /** Absent when a toast has shown the reason. */
   text?: ReactNode
   failure?: ComponentProps<typeof FailureNote>['failure']
   onRetry?: () => void
@@ -33,7 +33,7 @@ export interface ErrorPanelProps {
   busy?: boolean
 }
 
-/** Something could not be loaded: never shown as empty. */
+/** For something that could not be loaded, which is never shown as empty. */
 export function ErrorPanel({ title, text, failure, onRetry, busy = false }: ErrorPanelProps) {
   return (
     <div className="empty" role="alert">
@@ -57,7 +57,10 @@ const STONES =
 const BRICKS = 'M35 24h26M34 40h28M48 12.5v11.5M41 24v16M55 24v16M48 40v15'
 const ARCH = 'M34 55.25V26a14 14 0 0 1 28 0v29.25'
 
-/** The arch of the empty states: ajar when nothing is there yet, dashed when nothing matches, bricked up when there is no such page. */
+/**
+ * The arch of the empty states: ajar when there is nothing yet, dashed when nothing matches, bricked up when there is
+ * no such page.
+ */
 type DoorKind = 'ajar' | 'dashed' | 'bricked'
 
 function Door({ kind }: { kind: DoorKind }) {

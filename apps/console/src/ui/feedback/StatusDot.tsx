@@ -1,7 +1,7 @@
 import { Tooltip } from '../overlay/Tooltip.tsx'
 import './StatusDot.css'
 
-/** For each status its words and its classes. `away`: offline, and nobody has to do anything about it. */
+/** The text and the classes of each status. `away`: offline, without need for action. */
 const LOOKS = {
   online: ['Online', 'online'],
   idle: ['Idle', 'idle'],
@@ -9,12 +9,12 @@ const LOOKS = {
   disconnected: ['Offline: disconnected', 'offline away'],
   new: ['Offline: never connected', 'offline away'],
   enabled: ['Enabled', 'enabled'],
-  /** Nobody reaches it all the same; its state says why. */
+  /** Enabled, but not reachable; its state says why. */
   unreached: ['Enabled', 'enabled pale'],
   disabled: ['Disabled', 'disabled'],
 } as const
 
-/** Told by colour, shape and hidden text. */
+/** Shown by colour, shape and hidden text. */
 export function StatusDot({ status }: { status: keyof typeof LOOKS }) {
   const [words, classes] = LOOKS[status]
   return (

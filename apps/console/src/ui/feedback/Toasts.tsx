@@ -1,7 +1,7 @@
 import { CircleAlert, CircleCheck, Info, TriangleAlert, X } from 'lucide-react'
 import { useEffect, useState, useSyncExternalStore } from 'react'
-import { TOAST_DURATION } from '../../util/constants.ts'
-import { IconButton } from '../Button.tsx'
+import { ACTION_DURATION, TOAST_DURATION } from '../../util/constants.ts'
+import { Button, IconButton, Spinner } from '../Button.tsx'
 import './Toasts.css'
 
 const LOOKS = {
@@ -15,11 +15,20 @@ interface Message {
   id: number
   kind: keyof typeof LOOKS
   text: string
-  /** What it was done to. */
+  /** The thing it is about. */
   subject?: string | undefined
+  /** What can be done about it, which also closes it. */
+  actions?: readonly ToastAction[] | undefined
+  /** Goes on: it stays until it is ended. */
+  isBusy?: boolean | undefined
 }
 
-/** More than a screen holds would only hide each other. */
+export interface ToastAction {
+  text: string
+  run: () => void
+}
+
+/** More would not fit on the screen. */
 const SHOWN = 3
 let nextId = 0
 let messages: readonly Message[] = []
@@ -35,8 +44,24 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener)
 }
 
-const show = (kind: Message['kind']) => (text: string, subject?: string) =>
-  setMessages([{ id: nextId++, kind, text, subject }, ...messages].slice(0, SHOWN))
+function add(message: Omit<Message, 'id'>): number {
+  const id = nextId++
+  setMessages([{ id, ...message }, ...messages].slice(0, SHOWN))
+  return id
+}
+
+const show = (kind: Message['kind']) => (text: string, subject?: string, actions?: readonly ToastAction[]) =>
+  void add({ kind, text, subject, actions })
+
+/** Something that takes a while, with how far it is. */
+function showBusy(text: string, actions?: readonly ToastAction[]) {
+  const id = add({ kind: 'info', text, actions, isBusy: true })
+  return {
+    update: (next: string) =>
+      setMessages(messages.map((each) => (each.id === id ? { ...each, text: next } : each))),
+    end: () => setMessages(messages.filter((each) => each.id !== id)),
+  }
+}
 
 /** Short messages at the top right; errors interrupt a screen reader. */
 export const toast = {
@@ -44,6 +69,7 @@ export const toast = {
   error: show('error'),
   info: show('info'),
   warning: show('warning'),
+  busy: showBusy,
 }
 
 /** Once in the page. */
@@ -58,16 +84,17 @@ export function Toasts() {
   )
 }
 
-/** Closes after a while, counted again when the pointer or the focus leaves it. */
-function Toast({ message: { id, kind, text, subject } }: { message: Message }) {
+/** Closes after a while; the time restarts when the pointer or the focus leaves it. */
+function Toast({ message }: { message: Message }) {
+  const { id, kind, text, subject, actions = [], isBusy = false } = message
   const [isHeld, setHeld] = useState(false)
   const dismiss = () => setMessages(messages.filter((each) => each.id !== id))
   // biome-ignore lint/correctness/useExhaustiveDependencies: dismissing is the same for the toast's whole life
   useEffect(() => {
-    if (isHeld) return
-    const timer = setTimeout(dismiss, TOAST_DURATION)
+    if (isHeld || isBusy) return
+    const timer = setTimeout(dismiss, actions.length > 0 ? ACTION_DURATION : TOAST_DURATION)
     return () => clearTimeout(timer)
-  }, [isHeld])
+  }, [isHeld, isBusy])
   const { icon: Icon, className } = LOOKS[kind]
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: hovering only holds the message for the reader
@@ -79,7 +106,7 @@ function Toast({ message: { id, kind, text, subject } }: { message: Message }) {
       onFocus={() => setHeld(true)}
       onBlur={() => setHeld(false)}
     >
-      <Icon className="ic" />
+      {isBusy ? <Spinner /> : <Icon className="ic" />}
       <div className="said">
         <p>{text}</p>
         {subject && (
@@ -88,7 +115,19 @@ function Toast({ message: { id, kind, text, subject } }: { message: Message }) {
           </p>
         )}
       </div>
-      <IconButton label="Dismiss" icon={X} size="sm" onClick={dismiss} />
+      {actions.map((action) => (
+        <Button
+          key={action.text}
+          size="sm"
+          onClick={() => {
+            dismiss()
+            action.run()
+          }}
+        >
+          {action.text}
+        </Button>
+      ))}
+      {!isBusy && <IconButton label="Dismiss" icon={X} size="sm" onClick={dismiss} />}
     </div>
   )
 }

@@ -6,7 +6,7 @@ import './TextInput.css'
 import './DateInput.css'
 
 interface Props extends Omit<ComponentProps<'input'>, 'value' | 'onChange' | 'min'> {
-  /** What was typed; MM/dd/yyyy when it is a day. */
+  /** The typed text; MM/dd/yyyy when it is a day. */
   value: string
   onValueChange: (value: string) => void
   /** The calendar offers no day before it. */
@@ -38,7 +38,7 @@ export function DateInput({ value, onValueChange, min, onBlur, ...rest }: Props)
         }}
       />
       <IconButton label="Choose a date" icon={CalendarDays} onClick={() => calendar.current?.showPicker()} />
-      {/* Only its calendar is ever seen: the field would write the day in the browser's format. */}
+      {/* Only its calendar is visible, because the field would show the day in the browser's format. */}
       <input
         ref={calendar}
         type="date"

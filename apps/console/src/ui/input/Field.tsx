@@ -4,7 +4,7 @@ import { type ReactNode, useId } from 'react'
 import { Button } from '../Button.tsx'
 import './Field.css'
 
-/** What a control needs so that its label, hint and error belong to it. */
+/** The attributes that connect a control with its label, hint and error. */
 export interface ControlProps {
   id: string
   'aria-describedby': string | undefined
@@ -23,13 +23,15 @@ export interface FieldProps {
   className?: string
 }
 
-/** What another person made of the value meanwhile, in words, and a way to take it; or, where it is taken, what it was. */
+/**
+ * The value that another person saved meanwhile, as text, with a way to take it; or, once taken, the previous value.
+ */
 export interface Theirs {
   words: string
   onTake?: () => void
 }
 
-/** Label above, control, then the error, or what another person made of it, or else the hint. */
+/** Label, control, then the error, or the other person's value, or else the hint. */
 export function Field({
   children,
   ...props
@@ -62,7 +64,7 @@ export function Field({
   )
 }
 
-/** The button goes, and the focus to the control. */
+/** The button disappears, so the focus moves to the control. */
 function take(id: string, { onTake }: Theirs): void {
   onTake?.()
   document.getElementById(id)?.focus()
@@ -83,7 +85,7 @@ interface NoteProps {
   hint?: ReactNode
 }
 
-/** The line under a control: what is wrong, or what was changed meanwhile, or else what helps. */
+/** The line under a control: the error, or the other person's change, or else the hint. */
 export function FieldNote({ id, error, theirs, hint }: NoteProps) {
   if (error)
     return (
@@ -100,7 +102,7 @@ export function FieldNote({ id, error, theirs, hint }: NoteProps) {
   ) : null
 }
 
-/** The button is no part of what describes the control. */
+/** The button is not part of the control's description. */
 function TheirsNote({ id, theirs: { words, onTake } }: { id: string | undefined; theirs: Theirs }) {
   return (
     <div className="theirs">

@@ -3,7 +3,7 @@ import type { ComponentProps } from 'react'
 import './TextInput.css'
 
 export interface TextInputProps extends ComponentProps<'input'> {
-  /** For what is copied: addresses, keys, paths. */
+  /** For texts that people copy: addresses, keys, paths. */
   mono?: boolean
 }
 
@@ -25,7 +25,7 @@ export interface NumberInputProps extends Omit<ComponentProps<'input'>, 'value' 
   onValueChange: (value: number | null) => void
 }
 
-/** A whole number as text: no wheel that changes it by accident, no letters `e`. */
+/** A whole number in a text input, so that the wheel does not change it and `e` is not accepted. */
 export function NumberInput({ value, onValueChange, ...rest }: NumberInputProps) {
   return (
     <TextInput
@@ -41,7 +41,7 @@ export function NumberInput({ value, onValueChange, ...rest }: NumberInputProps)
   )
 }
 
-/** Text of several lines, for what is copied: addresses, paths. */
+/** A text of several lines that people copy: addresses, paths. */
 export function TextArea({ className, ...rest }: ComponentProps<'textarea'>) {
   return (
     <textarea spellCheck={false} autoComplete="off" {...rest} className={clsx('input mono', className)} />

@@ -47,7 +47,10 @@ export function ConfirmDialog({ request }: { request: ConfirmRequest }) {
               </span>
               <div>
                 <AlertDialog.Title className="confirm-title">{title}</AlertDialog.Title>
-                <AlertDialog.Description>{description}</AlertDialog.Description>
+                {/* No paragraph: a choice may be part of it. */}
+                <AlertDialog.Description render={<div />} className="said">
+                  {description}
+                </AlertDialog.Description>
                 {choice && (
                   <Checkbox
                     {...choice}

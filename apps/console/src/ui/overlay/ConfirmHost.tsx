@@ -4,7 +4,7 @@ import { confirmStore } from './confirm.ts'
 
 export const loadConfirm = () => import('./ConfirmDialog.tsx')
 
-/** The one dialog behind `confirm()`, above everything else that floats. */
+/** The dialog behind `confirm()`, above all other overlays. */
 export function ConfirmHost() {
   const request = useSyncExternalStore(confirmStore.subscribe, confirmStore.get)
   const loaded = useLoaded(loadConfirm, request !== null, () => request?.answer(false))

@@ -6,7 +6,7 @@ import { Button, IconButton } from '../Button.tsx'
 import { confirm, confirmStore } from './confirm.ts'
 import './Dialog.css'
 
-/** Where the focus starts in a dialog, and after its form was reloaded. */
+/** Where the focus starts in a dialog, and after its form is reloaded. */
 const FIRST_FIELD = '.dlg-body :is(input, select, textarea):not(:disabled, [readonly])'
 const FIRST_BUTTON = '.dlg-body .btn, .dlg-foot .btn'
 
@@ -21,7 +21,7 @@ export interface DialogProps {
   size?: 's' | 'm' | 'l'
   /** Something was typed: leaving asks first. */
   dirty?: boolean
-  /** What it shows is shown once: only its own buttons close it, not Escape or a click outside. */
+  /** Its content is shown only once: only its own buttons close it, not Escape or a click outside. */
   oneTime?: boolean
   /** While something is being sent it stays. */
   busy?: boolean
@@ -29,7 +29,7 @@ export interface DialogProps {
   children: ReactNode
 }
 
-/** A modal that is open as long as it is rendered. Children are `DialogBody` and `DialogFoot`. */
+/** A modal that is open while it is rendered. Children are `DialogBody` and `DialogFoot`. */
 export function Dialog({
   title,
   description,
@@ -81,7 +81,7 @@ export function Dialog({
 interface BodyProps {
   children: ReactNode
   className?: string
-  /** Nothing in it takes the focus, so that it does, for the keys that scroll. */
+  /** Without a focusable element it takes the focus itself, so that keys can scroll it. */
   isText?: boolean
 }
 
@@ -119,7 +119,7 @@ export interface InfoDialogProps {
   description?: ReactNode
   size?: 's' | 'm' | 'l'
   closeText?: string
-  /** What it shows is shown once: Escape and a click outside do not close it. */
+  /** Its content is shown only once: Escape and a click outside do not close it. */
   oneTime?: boolean
   bodyClassName?: string
   onClose: () => void

@@ -64,7 +64,7 @@ export function FormDialog(props: FormDialogProps) {
   )
 }
 
-/** A part of a form, with its name in a column of its own. */
+/** A section of a form, with its name in a column of its own. */
 export function FormSection({
   legend,
   first,
@@ -82,7 +82,7 @@ export function FormSection({
   )
 }
 
-/** Why a form was not saved, when no field of the screen shows it. */
+/** Why a form was not saved, when no visible field shows it. */
 export interface SubmitError {
   message: string
   /** 0 when no answer came. */

@@ -10,7 +10,7 @@ export interface MenuProps {
   label: string
   /** Separated by a line; empty ones are left out, and so is the menu without any item. */
   groups: MenuGroups
-  /** With a text the trigger is a button with that word, else an icon. */
+  /** With a text the trigger is a button with that text, else an icon. */
   text?: string
   icon?: LucideIcon
   className?: string
@@ -36,7 +36,7 @@ export function Menu(props: MenuProps) {
 type MenuButtonProps = Omit<MenuProps, 'groups'> & Omit<ComponentProps<'button'>, 'children'>
 
 function MenuButton({ label, text, icon = Ellipsis, ...rest }: MenuButtonProps) {
-  // The dots of rows stand below each other, and words above one would cover the next.
+  // The rows' buttons are below each other, and a tooltip above one would cover the next.
   if (!text) {
     return <IconButton label={label} icon={icon} tipSide={icon === Ellipsis ? 'left' : 'top'} {...rest} />
   }
@@ -48,5 +48,5 @@ function MenuButton({ label, text, icon = Ellipsis, ...rest }: MenuButtonProps) 
   )
 }
 
-/** What a menu offers may be said anew each second, and its button stays. */
+/** The items may be recomputed each second without rendering the button again. */
 const ClosedMenu = memo(MenuButton)

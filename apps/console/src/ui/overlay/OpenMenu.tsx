@@ -13,24 +13,24 @@ export interface MenuItem {
   onSelect?: () => void
 }
 
-/** What may not be done is false, and left out. */
+/** Items that are not allowed are false, and left out. */
 export type MenuGroups = readonly (readonly (MenuItem | false)[])[]
 
 interface OpenMenuProps {
   label: string
   groups: MenuGroups
   trigger: ReactElement
-  /** By the keyboard it opens with its first item. */
+  /** Opened by keyboard, it focuses its first item. */
   usedBy: 'pointer' | 'keyboard'
 }
 
-/** A menu that opens as soon as it is there. */
+/** A menu that is open as soon as it is rendered. */
 export function OpenMenu({ label, groups, trigger, usedBy }: OpenMenuProps) {
   const shown = groups
     .map((group) => group.filter((item) => item !== false))
     .filter((group) => group.length > 0)
   const button = useRef<HTMLButtonElement>(null)
-  // The button is a new one, and the focus comes back to it.
+  // The button was rendered again, and gets the focus back.
   useEffect(() => {
     button.current?.focus()
     if (usedBy === 'keyboard') button.current?.click()

@@ -8,9 +8,9 @@ import './Tooltip.css'
 export const loadTooltips = () => import('./TooltipPopup.tsx')
 
 export interface TooltipProps {
-  /** Shown under the pointer and on focus; also read out, as part of the trigger's name, when `focusable`. */
+  /** Shown under the pointer and on focus; when `focusable`, also read out as part of the trigger's name. */
   text: ReactNode
-  /** A tab stop of its own: for what is said nowhere else. */
+  /** Makes it a tab stop: for information that is nowhere else. */
   focusable?: boolean
   /** When it is reached in another way than by Tab. */
   tabIndex?: -1
@@ -20,7 +20,7 @@ export interface TooltipProps {
 
 export function Tooltip({ text, focusable = false, tabIndex, className, children }: TooltipProps) {
   const { events, popup } = useTooltip(text, focusable)
-  // Inside the trigger, so that the pointer may move on to the words: React's events follow its own tree.
+  // Inside the trigger for React's events, so that the pointer can move on to the tooltip.
   if (!focusable)
     return (
       <span className={className} {...events}>
@@ -38,8 +38,8 @@ export function Tooltip({ text, focusable = false, tabIndex, className, children
 }
 
 /**
- * The words beside what has these events.
- * @param isNamed they are part of its name, and not read out once more
+ * The tooltip of an element with these events.
+ * @param isNamed the text is part of its name, and not read out again
  */
 export function useTooltip(text: ReactNode, isNamed: boolean, side: 'top' | 'left' = 'top') {
   const { anchor, close, events } = useHover()
@@ -54,7 +54,7 @@ export function useTooltip(text: ReactNode, isNamed: boolean, side: 'top' | 'lef
 
 type Touch = SyntheticEvent<HTMLElement>
 
-/** The element that has the pointer or the focus: a moment later, and a moment longer. */
+/** The element with the pointer or the focus, with a short delay on entering and leaving. */
 function useHover() {
   const [anchor, setAnchor] = useState<HTMLElement | null>(null)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)

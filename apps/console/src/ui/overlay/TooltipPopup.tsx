@@ -3,14 +3,14 @@ import type { ReactNode } from 'react'
 
 interface TooltipPopupProps {
   anchor: HTMLElement | null
-  /** What it says is part of the trigger's name. */
+  /** Its text is part of the trigger's name. */
   hidden: boolean
   side: 'top' | 'left'
   onClose: () => void
   children: ReactNode
 }
 
-/** The words of a tooltip, beside what they are about; Escape closes them. */
+/** The text of a tooltip, beside its trigger; Escape closes it. */
 export function TooltipPopup({ anchor, hidden, side, onClose, children }: TooltipPopupProps) {
   return (
     <Base.Root open onOpenChange={(open) => !open && onClose()}>

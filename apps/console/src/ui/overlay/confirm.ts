@@ -12,8 +12,8 @@ export interface ConfirmOptions {
   /** A box below the description, ticked at first. */
   choice?: { label: string; text: string }
   /**
-   * What accepting does: the question stays, busy, until it answers whether it was done. Never rejects.
-   * @param isChosen whether the box is ticked, if there is one
+   * Runs on accept: the dialog stays, busy, until it resolves with whether it was done. Never rejects.
+   * @param isChosen whether the checkbox is ticked, if there is one
    */
   run?: (isChosen: boolean) => Promise<boolean>
 }
@@ -39,8 +39,8 @@ function show(request: ConfirmRequest | null): void {
 }
 
 /**
- * Asks in the one confirm dialog of the page; a second question answers the first with no.
- * True when the person accepted and `run`, if there is one, was done.
+ * Asks in the page's confirm dialog; a second call cancels the first. Resolves to true when the person accepted and
+ * `run`, if given, succeeded.
  */
 export function confirm(options: ConfirmOptions): Promise<boolean> {
   current?.answer(false)

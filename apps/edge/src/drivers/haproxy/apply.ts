@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import type { Problem } from '@postern/contract/edge'
+import type { Problem } from '@postern/contract/edge/edge'
 import { type HaproxyFiles, renderHaproxyFiles } from '@postern/render/haproxy/config'
 import type { RenderedRoutes } from '@postern/render/haproxy/maps/address-owners'
 import type { HaproxyPaths, PortSpan } from '@postern/render/haproxy/options'
@@ -33,29 +33,29 @@ interface ApplyParts {
 }
 
 export interface Apply {
-  /** @param problems collects what cannot be had, also when HAProxy itself fails and this throws. */
+  /** @param problems collects what does not work, even when HAProxy itself fails and this throws */
   apply(wanted: HaproxyWanted, problems: Problem[]): Promise<RunningHaproxy>
   setNodeStates(states: ReadonlyMap<number, 'up' | 'down'>): Promise<void>
   /** The last apply left certificates for the next one, so as not to delay everything else. */
   needsAnotherApply(): boolean
-  /** Ports of the range that HAProxy could not have, because other programs hold them. */
+  /** Ports of the range that HAProxy did not get, because other programs hold them. */
   heldPorts(): number[]
 }
 
-/** Keeps the right process running, with the right contents. */
+/** Keeps one HAProxy running, with the right configuration and contents. */
 export function createApply(parts: ApplyParts): Apply {
   const { paths, haproxy, converger, mapFiles } = parts
   const contents = createContents(parts)
   let pid = 0
-  /** The public host in the configuration of this HAProxy; undefined: its files have to be checked. */
-  let configuredHost: string | undefined
+  /** What the configuration of this HAProxy has of the wanted state; undefined: its files have to be checked. */
+  let configured: string | undefined
   /** The ports of TCP services in that configuration. */
   let bound: readonly PortSpan[] | undefined
 
   function adoptProcess(running: RunningHaproxy | undefined): void {
     if (running?.pid === pid) return
     pid = running?.pid ?? 0
-    configuredHost = undefined
+    configured = undefined
     contents.forget()
   }
 
@@ -67,10 +67,10 @@ export function createApply(parts: ApplyParts): Apply {
       const before = await haproxy.findOrEnd()
       adoptProcess(before)
       if (!wanted.isQuick) {
-        configuredHost = undefined
+        configured = undefined
         contents.verifyNext()
       }
-      if (configuredHost === undefined) await makeFiles()
+      if (configured === undefined) await makeFiles()
       await contents.writeCertificates(wanted)
       try {
         return await applyTo(before, { wanted, rendered, problems })
@@ -90,40 +90,45 @@ export function createApply(parts: ApplyParts): Apply {
     await mapFiles.write()
   }
 
-  /** A running HAProxy gets its routes before its configuration is compared. */
+  /** Before its configuration is compared, a running HAProxy gets its routes. */
   async function applyTo(
     before: RunningHaproxy | undefined,
     { wanted, rendered, problems }: Pass,
   ): Promise<RunningHaproxy> {
-    const { publicHost } = wanted.settings
+    const config = configOf(wanted)
     if (!existsSync(paths.certificate(0))) throw new HaproxyStartError('', NO_CERTIFICATE)
     const applyContents = () => contents.apply(wanted, rendered, pid)
     let missing = before ? await applyContents().catch(leaveToNext) : []
     const after =
-      before && configuredHost === publicHost
+      before && configured === config
         ? before
-        : await converger.converge(await filesFor(publicHost, before), before)
+        : await converger.converge(await filesFor(wanted, before), before)
     if (after.pid !== pid || missing === undefined) {
       adoptProcess(after)
       missing = await applyContents()
     }
-    configuredHost = publicHost
+    configured = config
     problems.push(...findPortProblems(wanted.routes, bound ?? [], parts.options.portRange))
     for (const id of missing)
       problems.push({ scope: { kind: 'service', id }, message: "HAProxy couldn't load this route" })
     return after
   }
 
-  async function filesFor(publicHost: string, before: RunningHaproxy | undefined): Promise<HaproxyFiles> {
+  async function filesFor(wanted: HaproxyWanted, before: RunningHaproxy | undefined): Promise<HaproxyFiles> {
     const { options, listener, user } = parts
     if (options.portRange) await reservePorts(options.exec, options.portRange).catch(ignoreRefusal)
     const running = before ? await readFile(paths.config, 'utf8') : ''
-    const found = await findOptions(options, listener, user, publicHost, running)
+    const found = await findOptions(options, listener, user, wanted, running)
     bound = found.ports
-    // Another program on disk takes over like another configuration.
+    // A new program on disk takes over like a new configuration.
     const id = await parts.program.look()
     return renderHaproxyFiles(found, (content) => digest(`${id}\0${content}`))
   }
+}
+
+/** What its configuration depends on. All else changes while it runs. */
+function configOf({ settings: { publicHost, formerHosts }, logQuery = false }: HaproxyWanted): string {
+  return JSON.stringify([publicHost, formerHosts, logQuery])
 }
 
 /** The inputs of one apply. */
@@ -133,12 +138,14 @@ interface Pass {
   problems: Problem[]
 }
 
-/** A HAProxy of an older release lacks a map: it gets no route, whose guard it may not know, and is replaced first. */
+/**
+ * The HAProxy of an older release lacks a map: it is replaced first, because it may not know how to guard the routes.
+ */
 function leaveToNext(error: unknown): undefined {
   if (!(error instanceof UnknownMapError)) throw error
 }
 
-/** Where /proc/sys may not be written, a connection may take a port of the range, and its service then says so. */
+/** Where /proc/sys cannot be written, a connection may take a port of the range, which its service then reports. */
 function ignoreRefusal(error: unknown): void {
   if (!(error instanceof PartFailedError || error instanceof PartMissingError)) throw error
 }

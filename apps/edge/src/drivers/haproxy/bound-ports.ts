@@ -1,4 +1,4 @@
-import type { Problem } from '@postern/contract/edge'
+import type { Problem } from '@postern/contract/edge/edge'
 import type { PortSpan } from '@postern/render/haproxy/options'
 import { spansWithout } from '@postern/render/haproxy/ports'
 import { portRoutesOf, type RouteSections } from '@postern/render/resolved-route'
@@ -6,7 +6,7 @@ import { explainPort } from '../explain-port.ts'
 import type { HaproxyDriverOptions } from './options.ts'
 import { portsOf } from './process/binds.ts'
 
-/** TCP services whose port is not among those that HAProxy listens on: they say so themselves. */
+/** A problem for each TCP service whose port HAProxy does not listen on. */
 export function findPortProblems(
   routes: RouteSections,
   bound: readonly PortSpan[],

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { run } from '@postern/host/exec'
+import { run } from '@postern/host/processes/exec'
 import { renderHaproxyFiles } from '@postern/render/haproxy/config'
 import { type HaproxyOptions, haproxyPaths } from '@postern/render/haproxy/options'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(root, { recursive: true, force: true }))
 
-/** Each is as long as it gets. */
+/** Each is as long as possible. */
 const PLACES = [
   ['a name', `${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(40)}.example.com`],
   ['an IPv4 address', '203.0.113.100'],
@@ -38,6 +38,11 @@ function optionsFor(publicHost: string, changes: Partial<HaproxyOptions>): Hapro
     httpPort: 65_534,
     httpsPort: 65_535,
     publicHost,
+    // As many as can be, and long.
+    formerHosts: Array.from(
+      { length: 8 },
+      (_, index) => `${'f'.repeat(60)}.${'g'.repeat(60)}.${index}.example.com`,
+    ),
     user: { uid: 2_000_000_000, gid: 2_000_000_000 },
     maxConnections: 100_000,
     // Every second one is held by another program.
@@ -46,6 +51,7 @@ function optionsFor(publicHost: string, changes: Partial<HaproxyOptions>): Hapro
     tlsPortConnections: 100_000,
     connectionsPerSource: 100_000,
     logPort: 65_533,
+    logQuery: true,
     logSecret: '0123456789abcdef0123456789abcdef',
     connectTimeout: 1000,
     timeouts: { head: 1000, body: 100_000, reader: 100_000, idle: 1_000_000 },
@@ -55,7 +61,7 @@ function optionsFor(publicHost: string, changes: Partial<HaproxyOptions>): Hapro
   }
 }
 
-/** What HAProxy says of a configuration that it shall not start with. */
+/** HAProxy's messages about a configuration, without starting it. */
 async function check(options: HaproxyOptions, more = ''): Promise<{ code: number; stderr: string }> {
   const { config, others } = renderHaproxyFiles(options, (content) => String(content.length))
   const path = haproxyPaths(options.directory).config

@@ -23,11 +23,13 @@ interface ContentsParts {
   mapFiles: MapFiles
 }
 
-/** What changes in a HAProxy while it runs: its certificates, its maps, and the connections that these allow. */
+/**
+ * The parts of a HAProxy that change while it runs: its certificates, its maps, and the connections that these allow.
+ */
 export interface Contents {
-  /** Sets what the maps shall hold. */
+  /** Sets the wanted content of the maps. */
   want(wanted: HaproxyWanted): RenderedRoutes
-  /** Writes the files of the certificates, which HAProxy starts from. */
+  /** Writes the files of the certificates, from which HAProxy starts. */
   writeCertificates(wanted: HaproxyWanted): Promise<void>
   /**
    * Brings the HAProxy of this pid up to date.
@@ -40,9 +42,9 @@ export interface Contents {
   /** The last apply left certificates for the next one, so as not to delay everything else. */
   needsAnotherApply(): boolean
   setNodeStates(states: ReadonlyMap<number, 'up' | 'down'>): Promise<void>
-  /** Makes the next apply look at everything. */
+  /** Makes the next apply check everything. */
   verifyNext(): void
-  /** Drops what is known of HAProxy: it is another process, which may have been started from other files. */
+  /** Forgets the state of HAProxy: it is a new process, which may have been started from other files. */
   forget(): void
 }
 
@@ -67,7 +69,7 @@ export function createContents(parts: ContentsParts): Contents {
   return {
     want(wanted) {
       routes = wanted.routes
-      const rendered = table.update(routes, wanted.settings.publicHost)
+      const rendered = table.update(routes, [wanted.settings.publicHost, ...wanted.settings.formerHosts])
       const before = challenges
       challenges = renderChallenges(wanted.challenges ?? [])
       const next = {
@@ -88,7 +90,7 @@ export function createContents(parts: ContentsParts): Contents {
       await certificates.apply(wanted.isQuick ?? false)
       await nodeStates.apply()
       await applyMap(maps.challenges)
-      // A route must never name a list that is not there yet, nor one that is already gone.
+      // A route must never name a list that does not exist yet, or no longer.
       await applyMap(maps.lists, 'others too')
       const change = await maps.routes.compare()
       const signIn = await maps.signIn.compare()
@@ -98,7 +100,7 @@ export function createContents(parts: ContentsParts): Contents {
         entries: signIn.lines,
         signIns: wanted.signIns,
       }
-      // Before the change: an edge that is killed in between finds the same difference again.
+      // Before the change, so that an edge that is killed in between finds the same difference again.
       if (takesAway(changed)) await haproxy.endOthers(pid)
       await maps.signIn.change(signIn)
       const missing = await maps.routes.change(change)

@@ -1,8 +1,9 @@
 import { readdir, utimes } from 'node:fs/promises'
 import { createServer, connect as dial, type Server, type Socket } from 'node:net'
 import { connect as dialTls } from 'node:tls'
-import { createExec } from '@postern/host/exec'
-import { isRunning } from '@postern/host/processes'
+import { createExec } from '@postern/host/processes/exec'
+import { isRunning } from '@postern/host/processes/processes'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { makeRealCertificate } from '../../../test/certificate.ts'
@@ -13,7 +14,7 @@ import {
   makeLabPort,
   makeLabRoute,
 } from '../../../test/haproxy-lab.ts'
-import { startUpstream, type Upstream } from '../../../test/upstream.ts'
+import { startUpstream } from '../../../test/upstream.ts'
 import { openSocket, visit } from '../../../test/visitor.ts'
 import { createLedger, emptyLedger, type Ledger } from '../../counts/ledger.ts'
 import { addCounts, type Count, NONE, type Read } from '../../counts/reading.ts'
@@ -25,7 +26,6 @@ import { listOwnProcesses } from './process/running.ts'
 let lab: HaproxyLab
 let driver: HaproxyDriver
 let ledger: Ledger
-let upstream: Upstream
 let echo: Server
 let echoPort: number
 
@@ -34,8 +34,8 @@ const base = 27_100 + (process.pid % 200) * 8
 const range = { from: base, to: base + 7 }
 const [WEB, OTHER, PLAIN, SECURE] = [2, 3, 4, 5]
 
+const upstream = shared(() => startUpstream())
 beforeAll(async () => {
-  upstream = await startUpstream()
   echo = createServer({ allowHalfOpen: true }, (socket) => {
     socket.on('error', () => socket.destroy())
     socket.pipe(socket)
@@ -51,7 +51,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await lab.close()
-  await upstream.close()
   echo.close()
 })
 
@@ -70,14 +69,14 @@ async function apply() {
 }
 
 let connectTimeout = 5
-/** Another time to connect is another configuration. */
+/** A different connect timeout makes a different configuration. */
 async function reload(): Promise<void> {
   connectTimeout++
   await restart()
   expect(await apply()).toEqual([])
 }
 
-/** A driver as the next edge has it, which counts first of all. */
+/** The driver of the next edge, which counts before anything else. */
 async function restart(options: Partial<HaproxyDriverOptions> = {}): Promise<void> {
   driver = await lab.open({ connectTimeout, ...options })
   driver.counts.onLast(take)
@@ -101,7 +100,7 @@ const since = async (service: number, before: Count) =>
 const get = (path: string, changes: object = {}) =>
   visit({ port: lab.httpsPort, host: `s${WEB}.example.com`, path, ...changes })
 
-test('of HTTP services requests are counted, and all their bytes', async () => {
+test('for HTTP services, requests and all their bytes are counted', async () => {
   const before = await counted(WEB)
   await get('/')
   const [first, firstBytes = 0, firstSent = 0] = await since(WEB, before)
@@ -154,7 +153,7 @@ const ways: [string, number, () => Socket][] = [
   ['TLS over IPv6', SECURE, () => dialSecure('::1')],
 ]
 
-test.each(ways)('of TCP services connections and bytes are counted, by %s', async (_, service, connect) => {
+test.each(ways)('for TCP services, connections and bytes are counted, by %s', async (_, service, connect) => {
   const before = await counted(service)
   for (const bytes of [1, 1000, 300_000]) {
     const connection = await open(connect())
@@ -166,7 +165,7 @@ test.each(ways)('of TCP services connections and bytes are counted, by %s', asyn
   expect(await since(service, before)).toEqual([3, 301_001, 301_001])
 })
 
-test('a connection is counted while it is open, also one that HAProxy has handed on to nobody', async () => {
+test('a connection is counted while it is open, even without a backend', async () => {
   const before = await counted(PLAIN)
   const connections = [
     await open(dial({ port: base, host: '127.0.0.1' })),
@@ -189,7 +188,7 @@ test('a connection is counted while it is open, also one that HAProxy has handed
   expect(await since(PLAIN, before)).toEqual([3, 11_417, 11_417])
 })
 
-test('what the older one carries is counted to the last byte before it is ended', async () => {
+test("an older HAProxy's traffic is counted to the last byte before it is ended", async () => {
   const before = await counted(PLAIN)
   const connection = await open(dial({ port: base, host: '127.0.0.1' }))
   const pid = await lab.pid()
@@ -201,7 +200,7 @@ test('what the older one carries is counted to the last byte before it is ended'
   expect(await since(PLAIN, before)).toEqual([1, 900, 900])
 })
 
-test('what older ones carry is counted by later edges too, which see them to their end', async () => {
+test('later edges also count the traffic of older ones, to their end', async () => {
   const before = await counted(PLAIN)
   const connections: Connection[] = []
   const pids: number[] = []
@@ -225,7 +224,7 @@ test('what older ones carry is counted by later edges too, which see them to the
   await until('their holders to end', async () => (await readdir(lab.paths.draining)).length === 0)
 })
 
-test('older ones are few: the oldest is counted and ended early', async () => {
+test('when there are too many older ones, the oldest is counted and ended early', async () => {
   const before = await counted(PLAIN)
   const connections: Connection[] = []
   for (let round = 0; round < MOST_DRAINING + 1; round++) {
@@ -243,7 +242,7 @@ test('older ones are few: the oldest is counted and ended early', async () => {
   expect(await since(PLAIN, before)).toEqual([connections.length, bytes, bytes])
 })
 
-test('an older one that goes on for too long is counted and ended, before HAProxy does it by itself', async () => {
+test('an older one that goes on for too long is counted and ended before HAProxy ends it', async () => {
   await apply()
   const before = await counted(PLAIN)
   const connection = await open(dial({ port: base, host: '127.0.0.1' }))
@@ -257,7 +256,7 @@ test('an older one that goes on for too long is counted and ended, before HAProx
   expect(await since(PLAIN, before)).toEqual([1, 40, 40])
 })
 
-test('with another one to start from nothing, what older ones carry is counted first', async () => {
+test('before a new one starts from nothing, the traffic of older ones is counted', async () => {
   await apply()
   const before = await counted(PLAIN)
   const connection = await open(dial({ port: base, host: '127.0.0.1' }))
@@ -270,7 +269,7 @@ test('with another one to start from nothing, what older ones carry is counted f
   expect(await since(PLAIN, before)).toEqual([1, 77, 77])
 })
 
-test('without a holder it is counted until it hands over, and a problem says so for as long as it goes on', async () => {
+test('without a holder it is counted until it hands over, and a problem says so until it ends', async () => {
   await apply()
   const before = await counted(PLAIN)
   const connection = await open(dial({ port: base, host: '127.0.0.1' }))
@@ -301,7 +300,7 @@ test('without a holder it is counted until it hands over, and a problem says so 
   expect(await since(PLAIN, before)).toEqual([1, 0, 0])
 })
 
-test('the same connection is another one to a HAProxy that was killed: what was read stays counted', async () => {
+test('after HAProxy was killed, what had been read stays counted', async () => {
   const before = await counted(PLAIN)
   const connection = await open(dial({ port: base, host: '127.0.0.1' }))
   await say(connection, 100)

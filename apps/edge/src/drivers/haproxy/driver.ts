@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import type { PartState, Problem } from '@postern/contract/edge'
+import type { PartState, Problem } from '@postern/contract/edge/edge'
+import type { HaproxyVitals } from '@postern/contract/edge/edge-messages'
 import { HAPROXY_NEWEST } from '@postern/host/haproxy-place'
 import { createQueue } from '@postern/host/tasks'
 import { type HaproxyPaths, haproxyPaths } from '@postern/render/haproxy/options'
@@ -17,44 +18,50 @@ import { createHaproxyProcess } from './process/process.ts'
 import { createProgram } from './process/program.ts'
 import { findProxyUser } from './process/running.ts'
 import { readCounts } from './runtime/counts.ts'
+import { createHaproxyLookup, type HaproxyLookup } from './runtime/lookup.ts'
 import { openHaproxySocket } from './runtime/socket.ts'
+import { findHaproxyVitals } from './runtime/vitals.ts'
 
 export interface HaproxyDriver {
   /**
-   * Makes HAProxy serve exactly what is wanted, from any state, and reads it back. What it can't serve is a problem
-   * of the service or certificate; whether it runs at all is what `check` tells. Calls may overlap: they run
-   * one after another.
+   * Makes HAProxy serve exactly what is wanted, from any state, and reads it back. What it cannot serve is a problem
+   * of the service or certificate; `check` tells whether it runs at all. Calls may overlap: they run one after
+   * another.
    */
   apply(wanted: HaproxyWanted): Promise<Problem[]>
   /** The last apply left certificates for the next one, which should follow at once. */
   needsAnotherApply(): boolean
   /** Ports of the range that other programs of this machine hold, as the last apply found them. */
   heldPorts(): number[]
-  /** As the last apply or check left it. */
+  /** The state after the last apply or check. */
   state(): PartState
-  /** Whether HAProxy answers; one that is dead or stuck is started again from the files. */
+  /** Whether HAProxy answers; a dead or hanging one is started again from the files. */
   check(): Promise<PartState>
-  /** Nodes that are `down` are answered for by our own page. */
+  /** For nodes that are `down`, visitors get our own page. */
   setNodeStates(states: ReadonlyMap<number, 'up' | 'down'>): Promise<void>
   logs: HaproxyLogs
   counts: HaproxyCounts
-  /** Stops listening for log lines; HAProxy goes on. */
+  /** What runs says itself, and not what should run. */
+  lookup: HaproxyLookup
+  /** How it is; undefined when none answers. */
+  findVitals(): Promise<HaproxyVitals | undefined>
+  /** Stops listening for log lines; HAProxy keeps running. */
   close(): Promise<void>
   /** Ends HAProxy and all its connections. */
   stop(): Promise<void>
 }
 
-/** What services carried, as the processes of HAProxy have counted it. */
+/** The traffic of services, as HAProxy's processes have counted it. */
 export interface HaproxyCounts {
   reads(): Promise<Read[]>
-  /** Who takes the last look at a process before it ends. */
+  /** Reads a process's counters for the last time before it ends. */
   onLast(countLast: (read: Read) => Promise<void>): void
 }
 
 const UNCOUNTED: Problem = {
   scope: { kind: 'edge' },
   message:
-    'What the connections of an older HAProxy still carry is not counted: the machine was too busy to start the program that reads it. This ends with them, within a quarter of an hour.',
+    "The remaining traffic of an older HAProxy's connections is not counted: the machine was too busy to start the program that reads it. This ends with these connections, within a quarter of an hour.",
 }
 
 /** HAProxy as one part of the data plane. Nothing is touched before the first call. */
@@ -120,6 +127,8 @@ export async function createHaproxy(options: HaproxyDriverOptions): Promise<Hapr
         countLast = listener
       },
     },
+    lookup: createHaproxyLookup(socket, paths),
+    findVitals: () => findHaproxyVitals(socket, paths.config),
     needsAnotherApply,
     heldPorts,
     state: health.state,
@@ -134,7 +143,7 @@ export async function createHaproxy(options: HaproxyDriverOptions): Promise<Hapr
   }
 }
 
-/** What the configuration on disk is marked with; undefined before the first apply. */
+/** The mark of the configuration on disk; undefined before the first apply. */
 async function readMark(paths: HaproxyPaths): Promise<string | undefined> {
   if (!existsSync(paths.config)) return undefined
   return /^ {2}description (\S+)$/m.exec(await readFile(paths.config, 'utf8'))?.[1]

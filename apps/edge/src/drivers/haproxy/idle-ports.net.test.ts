@@ -14,7 +14,7 @@ import { type HaproxyLab, makeConsoleRoute, makeHaproxyLab, makeLabPort } from '
 const CROWD = join(import.meta.dirname, '../../../test/programs/silent-crowd.ts')
 /** Ten thousand where a program may have the files for them: two for each, and some of those whose TLS ends here. */
 const MANY = Math.min(10_000, Math.floor((fileLimit() - 2500) / 250) * 100)
-/** Few of each source: more than that would be too many of one while most of the room is taken. */
+/** Only a few from each source: more would exceed the limit for one while most of the room is taken. */
 const OF_EACH = 40
 const IDLE_S = 4
 
@@ -48,7 +48,7 @@ async function makeLab(options: Parameters<typeof makeHaproxyLab>[0]): Promise<H
   return lab
 }
 
-/** A process that holds connections over which nothing is said. */
+/** A process that holds silent connections. */
 async function gather(port: number, count: number): Promise<ChildProcess> {
   const sources = Array.from({ length: count / OF_EACH }, (_, i) => `127.1.${i >> 7}.${(i & 127) + 1}`)
   const pairs = sources.map((source) => `127.0.0.1,${source}`)
@@ -58,7 +58,7 @@ async function gather(port: number, count: number): Promise<ChildProcess> {
   return crowd
 }
 
-/** All that a visitor gets who says `words` and no more. */
+/** All that a visitor gets who sends `words` and no more. */
 async function say(port: number, words: string): Promise<string> {
   const socket = dial({ port, host: '127.0.0.1', allowHalfOpen: true })
   socket.end(words)
@@ -72,7 +72,7 @@ test(`${MANY} idle connections of a TCP service stay, and one more visitor is se
   // 100 ms is the aim on a quiet machine. The visitor finishes before the service does.
   const visit = async () => expect(await say(base, 'one more')).toBe('one more bye')
   expect(await repeatableMs(500, visit)).toBeLessThan(500)
-  // In kB for each connection; HAProxy keeps no buffer for one that is silent.
+  // In kB for each connection; HAProxy keeps no buffer for a silent one.
   expect(((await memory(lab)) - before) / MANY).toBeLessThan(20)
   // A change of another service ends none.
   await lab.apply([makeConsoleRoute(), makeLabPort(10, base, backendPort), makeLabPort(11, base + 1, 1)])
@@ -83,7 +83,7 @@ async function memory(lab: HaproxyLab): Promise<number> {
   return Number(/^VmRSS:\s+(\d+)/m.exec(await readFile(`/proc/${await lab.pid()}/status`, 'utf8'))?.[1])
 }
 
-test('where TLS ends here, who says no hello has seconds, and who is silent after it an hour', async () => {
+test('where TLS ends here, a visitor has seconds for the hello, and may be silent for an hour after it', async () => {
   const lab = await makeLab({ timeouts: { head: 2 } })
   await lab.apply([makeConsoleRoute(), makeLabPort(10, base, backendPort, { tls: { domain: null } })])
   const openTls = () => connectTls({ port: base, host: '127.0.0.1', rejectUnauthorized: false })
@@ -101,7 +101,7 @@ test('where TLS ends here, who says no hello has seconds, and who is silent afte
   expect(String(await answer)).toBe('still here')
 })
 
-test('a connection ends when it was idle for as long as it may be, and not before', async () => {
+test('a connection ends when its idle time is over, and not before', async () => {
   await makeLab({ tunnelTimeout: IDLE_S })
   const open = () => {
     const socket = dial({ port: base, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => undefined)

@@ -1,4 +1,4 @@
-import type { Exec } from '@postern/host/exec'
+import type { Exec } from '@postern/host/processes/exec'
 import type { HaproxyPaths } from '@postern/render/haproxy/options'
 import type { RouteSections } from '@postern/render/resolved-route'
 import { makeDirectories } from './files/directories.ts'
@@ -17,11 +17,11 @@ interface NodeStatesParts {
   map: RuntimeMap
 }
 
-/** The nodes that are down, for whose services HAProxy gives our own page. */
+/** The nodes that are down; visitors of their services get our own page from HAProxy. */
 export interface NodeStates {
-  /** @param routes whose requests that wait for a node that went down are ended */
+  /** @param routes their requests end when they wait for a node that went down */
   set(states: ReadonlyMap<number, 'up' | 'down'>, routes: RouteSections): Promise<void>
-  /** Brings the map of the running HAProxy up to date. */
+  /** Updates the map of the running HAProxy. */
   apply(): Promise<void>
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { sharePorts } from './options.ts'
 
-// What a limit of open files leaves for TCP services.
+// How many connections of TCP services a limit of open files allows.
 test.each([
   ['20,000', 3_600, 2_880, 720],
   ['70,000', 13_100, 10_480, 2_620],

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
-import type { Challenge, EdgeCertificate, TunnelSettings } from '@postern/contract/desired-state'
-import type { Exec } from '@postern/host/exec'
+import type { Challenge, EdgeCertificate, TunnelSettings } from '@postern/contract/edge/desired-state'
+import type { Exec } from '@postern/host/processes/exec'
 import type { SignInSections } from '@postern/render/haproxy/maps/sign-in'
 import type { HaproxyOptions, HaproxyTimeouts, PortSpan } from '@postern/render/haproxy/options'
 import { spansWithout } from '@postern/render/haproxy/ports'
@@ -14,12 +14,14 @@ import { findTaken } from './process/binds.ts'
 export interface HaproxyWanted {
   routes: RouteSections
   signIns: SignInSections
-  /** The same array as long as none of them changes. */
+  /** The same array while none of them changes. */
   certificates: readonly EdgeCertificate[]
   /** Default: none. */
   challenges?: readonly Challenge[]
-  settings: Pick<TunnelSettings, 'publicHost' | 'signInKeys' | 'identityKeys'>
-  /** Skips checks of what nothing has touched since the last full check; default: false. */
+  settings: Pick<TunnelSettings, 'publicHost' | 'formerHosts' | 'signInKeys' | 'identityKeys'>
+  /** Whether the log has the queries of requests; default: it has not. */
+  logQuery?: boolean
+  /** Skips checks of what has not changed since the last full check; default: false. */
   isQuick?: boolean
 }
 
@@ -28,59 +30,59 @@ export interface HaproxyDriverOptions {
   /** HAProxy's own directory; made when absent. */
   directory: string
   serverSocket: string
-  /** Where the parts of HAProxy reach each other; made when absent. */
+  /** The directory of the lanes; made when absent. */
   lanes: string
-  /** The root directory of a HAProxy that has its own user: above the server's socket and the lanes. */
+  /** The root directory of a HAProxy that has its own user; it contains the server's socket and the lanes. */
   root: string
   httpPort: number
   httpsPort: number
   /** IP literals to listen on; default: all of this machine. */
   addresses?: readonly string[]
-  /** Where TCP services may be, without ports of the installation itself; default: nowhere. */
+  /** Ports for TCP services, without the installation's own; default: none. */
   portRange?: PortSpan
   ownPorts?: readonly number[]
   connectionsPerSource?: number
   /** Visitors' connections at the same time; default: what the limit of open files allows. */
   maxConnections?: number
-  /** The same of TCP services. */
+  /** The same for TCP services. */
   portConnections?: number
-  /** Seconds of silence, where they are not as usual. */
+  /** Timeouts in seconds, where they differ from the defaults. */
   timeouts?: Partial<HaproxyTimeouts>
   /** Seconds that a connection of a TCP service or a WebSocket may be idle; default: an hour. */
   tunnelTimeout?: number
-  /** Seconds until a backend has taken a connection; twice this is what a visitor waits at most for our page. */
+  /** Seconds for a backend to accept a connection; a visitor waits at most twice as long for our page. */
   connectTimeout?: number
   /** Default: one for two processors, since the tunnel and the services of this machine need some too. */
   threads?: number
-  /** The base of the name of the systemd scope HAProxy lives in. */
+  /** The base of the name of HAProxy's systemd scope. */
   unit?: string
-  /** Where others say which version this machine can have; default: as `npm start` does. */
+  /** The file with the newest version that this machine can have; default: where `npm start` writes it. */
   newestVersion?: string
-  /** Says in the log what went wrong and ends nothing. */
+  /** Logs what went wrong; never throws. */
   warn?(message: string): void
 }
 
 /** For listeners, idle connections and the log. */
 const OTHER_FILES = 1000
-/** What a visitor's connection may take, as HAProxy counts it from the settings that are rendered. */
+/** The open files that a visitor's connection may take, as HAProxy counts them from the rendered settings. */
 const FILES_EACH = 3.5
-/** The same of TCP services: as many again where TLS ends here. */
+/** The same for TCP services; twice as many where TLS ends here. */
 const PORT_FILES_EACH = 2.1
-/** At least this share of the visitors of TCP services may have their TLS ended here. */
+/** The TLS of at least this share of TCP services' visitors may end here. */
 const TLS_SHARE = 0.25
 /** The share of all files, where there are TCP services. */
 const PORT_SHARE = 0.4
 const MOST_CONNECTIONS = 50_000
 
 /**
- * What the configuration says on this machine, now.
- * @param running the configuration of the HAProxy that runs; empty: none does
+ * The options of the configuration on this machine now.
+ * @param running the configuration of the running HAProxy; empty: none runs
  */
 export async function findOptions(
   options: HaproxyDriverOptions,
   listener: LogListener,
   user: SystemUser | undefined,
-  publicHost: string,
+  { settings, logQuery = false }: Pick<HaproxyWanted, 'settings' | 'logQuery'>,
   running: string,
 ): Promise<HaproxyOptions> {
   const { portRange, ownPorts = [] } = options
@@ -100,7 +102,8 @@ export async function findOptions(
     addresses,
     httpPort: options.httpPort,
     httpsPort: options.httpsPort,
-    publicHost,
+    publicHost: settings.publicHost,
+    formerHosts: settings.formerHosts,
     user: user ?? null,
     maxConnections: options.maxConnections ?? connectionsFor((files - portFiles) / FILES_EACH),
     ports,
@@ -110,6 +113,7 @@ export async function findOptions(
     connectionsPerSource: options.connectionsPerSource ?? 500,
     logPort: log.port,
     logSecret: log.secret,
+    logQuery,
     connectTimeout: options.connectTimeout ?? 4,
     threads: options.threads ?? Math.ceil(availableParallelism() / 2),
     timeouts: { head: 10, body: 60, reader: 120, idle: 3600, ...options.timeouts },
@@ -118,8 +122,8 @@ export async function findOptions(
 }
 
 /**
- * Shares the visitors that TCP services may have among those whose TLS ends here and all others.
- * @param possible where TLS ends nowhere
+ * Splits the visitors that TCP services may have into those whose TLS ends here and all others.
+ * @param possible their number if TLS ended nowhere
  */
 export function sharePorts(possible: number): Pick<HaproxyOptions, 'portConnections' | 'tlsPortConnections'> {
   const all = connectionsFor(possible / (1 + TLS_SHARE))

@@ -1,6 +1,6 @@
 import { createServer, connect as dial, type Server } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import type { EdgeCertificate } from '@postern/contract/desired-state'
+import type { EdgeCertificate } from '@postern/contract/edge/desired-state'
 import { until } from '@postern/testkit/until'
 import { sendRaw } from '@postern/testkit/wire'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -60,7 +60,10 @@ interface Seen {
   answer: string
 }
 
-/** A visitor of a port who names somebody. @param session of an earlier visit, to be resumed */
+/**
+ * A visitor of a port whose hello has a server name.
+ * @param session of an earlier visit, to be resumed
+ */
 function visit(port: number, name: string, host = '127.0.0.1', options: object = {}): Promise<Seen> {
   return new Promise((resolve) => {
     const servername = name === '' ? {} : { servername: name }
@@ -149,7 +152,7 @@ test('a hello in two records, whose name HAProxy cannot read, sees no certificat
   expect(reached).toBe(before)
 })
 
-/** Somebody on the way, who cannot change what a hello says, but can cut it into records. */
+/** Somebody on the way, who cannot change a hello, but can cut it into records. */
 async function cutHello(port: number, at: number): Promise<number> {
   const middle = createServer((visitor) => {
     const server = dial({ port, host: '127.0.0.1' })
@@ -199,7 +202,7 @@ test('a hello that comes slowly is waited for', async () => {
 
 test('a refusal is in the log of the service, with the reason', async () => {
   await visit(PORTS[MAIL], SITE)
-  const words = 'refused the visitor asked for another name than the domain of the service'
+  const words = "refused the visitor asked for a name other than the service's domain"
   await until('the line', () => lab.logs.find(({ service, text }) => service === 12 && text.endsWith(words)))
 })
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { createServer, connect as dial, type Server, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { connect as connectTls } from 'node:tls'
-import type { EdgeCertificate } from '@postern/contract/desired-state'
+import type { EdgeCertificate } from '@postern/contract/edge/desired-state'
 import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { makeRealCertificate } from '../../../test/certificate.ts'
@@ -16,7 +16,7 @@ import {
 
 let lab: HaproxyLab
 let certificate: EdgeCertificate
-/** Says `hello`, sends back what it gets, and says `bye` when the visitor has said all. */
+/** Sends `hello`, echoes what it gets, and sends `bye` when the visitor has finished. */
 let backend: Server
 let backendPort: number
 
@@ -53,7 +53,7 @@ interface Connection {
   isOpen(): boolean
 }
 
-/** A connection of a visitor that has been greeted by the service. */
+/** A visitor's connection that has got the service's `hello`. */
 async function open(port: number, localAddress = '127.0.0.1', host = '127.0.0.1'): Promise<Connection> {
   const socket = dial({ port, host, localAddress, allowHalfOpen: true })
   onTestFinished(() => void socket.destroy())
@@ -172,7 +172,7 @@ describe('a change', () => {
     expect(other.isOpen()).toBe(true)
   })
 
-  test('whose end an edge was killed before is made good by the next edge', async () => {
+  test('that a killed edge did not come to end is ended by the next edge', async () => {
     await apply(service(10))
     const connection = await open(base)
     await lab.command(`set map ${lab.paths.routes} :${base}/ 10|2|127.0.0.1|${backendPort}|d|`)
@@ -209,7 +209,7 @@ test('a port that another program holds is the problem of the service that wants
   expect(await fresh.apply(routes)).toEqual([outside])
   expect(driver.heldPorts()).toEqual([])
   expect(await say(base + 9, 'x')).toBe('hello x bye')
-  // What runs is handed over, not cut.
+  // Running connections are handed over, not cut.
   connection.socket.write('on')
   await until('the echo', () => connection.received() === 'hello on')
 })
@@ -260,7 +260,7 @@ test('an idle connection may be silent for an hour, also when one side has finis
   const config = await readFile(lab.paths.config, 'utf8')
   const part = (name: string) => config.split(/^(?=frontend|backend)/m).find((each) => each.startsWith(name))
   expect(part('frontend ports\n')).toMatch(/timeout client 3600s\n {2}timeout client-fin 3600s/)
-  // From the end of the TLS hello on, what the backend says counts.
+  // After the TLS hello, the backend's timeout counts.
   expect(part('frontend ports_inside\n')).toMatch(/timeout client 10s\n {2}timeout client-fin 3600s/)
   for (const name of ['backend port\n', 'backend inside_port\n'])
     expect(part(name)).toMatch(/timeout server 3600s\n {2}timeout server-fin 3600s\n {2}timeout tunnel 3600s/)

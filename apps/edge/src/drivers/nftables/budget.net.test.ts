@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import type { Exec } from '@postern/host/exec'
+import type { Exec } from '@postern/host/processes/exec'
 import { UDP_FLOWS, UDP_PACKETS } from '@postern/render/nftables/budget'
 import { tableOf } from '@postern/render/nftables/plan'
 import { shared } from '@postern/testkit/shared'
@@ -10,22 +10,18 @@ import {
   flood,
   keepFlows,
   makeUdpRoute,
-  PORT_RANGE,
   PUBLIC4,
   PUBLIC6,
   plain,
   startUdpEcho,
   startUdpLab,
 } from '../../../test/udp-lab.ts'
-import { createNftables } from './driver.ts'
 
 const PORT = 32_671
 const CROWD = fileURLToPath(import.meta.resolve('@postern/testkit/programs/udp-crowd'))
 const settings = makeSettings()
 const service = makeUdpRoute(11, PORT, { backend: { host: null, port: 7001 } })
-const open = (exec: Exec = lab.edge.exec) =>
-  createNftables({ exec, interface: lab.edge.interface, httpsPort: 443, portRange: PORT_RANGE })
-const apply = (exec?: Exec) => open(exec).apply({ settings, peers: [plain], udp: [service] })
+const apply = (exec?: Exec) => lab.open(exec).apply({ settings, peers: [plain], udp: [service] })
 
 const lab = shared(startUdpLab)
 beforeAll(async () => {
@@ -96,17 +92,41 @@ describe('one source', () => {
     await isAnswered('198.51.100.10', 20)
     await new Promise((done) => setTimeout(done, 1000))
     const arrived = (await countArrived()) - before
-    // What came while the counters were read counts as well.
+    // Packets that came while the counters were read count as well.
     const seconds = (performance.now() - start) / 1000 + 0.2
     expect(arrived).toBeLessThan(seconds * UDP_PACKETS.perSecond + UDP_PACKETS.burst)
   })
 
-  test('that is an ordinary program with a thousand flows has all of them answered', async () => {
+  test('that never sends the rest of its packets takes nothing from others’ that come in pieces', async () => {
+    const egress = (rule: string) =>
+      `table netdev cut { chain out { type filter hook egress device "up0" priority 0; ${rule} } ; }`
+    const first = 'ip saddr 198.51.100.9 ip frag-off & 0x1fff != 0 drop ;'
+    expect((await lab.world.exec.run('nft', ['-f', '-'], { input: egress(first) })).stderr).toBe('')
+    onTestFinished(async () => void (await lab.world.must('nft', 'delete', 'table', 'netdev', 'cut')))
+    const script = `
+      const socket = require('node:dgram').createSocket('udp4').bind(0, '198.51.100.9')
+      setInterval(() => { for (let i = 0; i < 20; i++) socket.send(Buffer.alloc(2000), ${PORT}, '${PUBLIC4}') }, 20)
+      setTimeout(() => process.exit(), 30_000)`
+    const flooding = lab.world.start([process.execPath, '-e', script], { logFile: '/dev/null' })
+    onTestFinished(() => flooding.stop())
+    const memory = async () =>
+      Number(/^FRAG: inuse \d+ memory (\d+)/m.exec(await lab.edge.must('cat', '/proc/net/sockstat'))?.[1])
+    await until('pieces that wait', async () => (await memory()) > 1_000_000)
+    await new Promise((done) => setTimeout(done, 8000))
+    const ask = `
+      const socket = require('node:dgram').createSocket('udp4').bind(0, '198.51.100.10')
+      socket.once('message', () => process.exit(0))
+      setInterval(() => socket.send(Buffer.alloc(3000), ${PORT}, '${PUBLIC4}'), 200)
+      setTimeout(() => process.exit(1), 5000)`
+    expect((await lab.world.exec.run(process.execPath, ['-e', ask])).code).toBe(0)
+  })
+
+  test('that is an ordinary program with a thousand flows gets answers to all of them', async () => {
     await isAnswered('198.51.100.9', 1000)
   })
 })
 
-test('all sources together leave room, and what is there goes on', async () => {
+test('all sources together leave room, and existing flows go on', async () => {
   const table = tableOf(lab.edge.interface)
   const text = await lab.edge.must('nft', 'list', 'table', 'inet', table)
   // The same rules, with less to fill: 64 lists of 4.
@@ -125,7 +145,7 @@ test('all sources together leave room, and what is there goes on', async () => {
 describe('the kernel’s table of connections', () => {
   const MOST = '/proc/sys/net/netfilter/nf_conntrack_max'
   const COUNT = '/proc/sys/net/netfilter/nf_conntrack_count'
-  /** A machine of which the files say so. */
+  /** A machine with these values in its files. */
   function machine(files: Record<string, string>, mayWrite: boolean): Exec {
     const { exec } = lab.edge
     return {
@@ -139,7 +159,7 @@ describe('the kernel’s table of connections', () => {
     }
   }
 
-  test('is made large enough where that is allowed, and is said to be small where it is not', async () => {
+  test('is made large enough where that is allowed, and reported as too small where it is not', async () => {
     const own = { [MOST]: '16384\n' }
     expect((await apply(machine(own, true))).problems).toEqual([])
     expect(own[MOST]).toBe('131072')
@@ -154,9 +174,9 @@ describe('the kernel’s table of connections', () => {
     expect(larger[MOST]).toBe('1000000\n')
   })
 
-  test('that is nearly full is a problem, which comes and goes with the next look', async () => {
+  test('that is nearly full is a problem, which comes and goes with the next check', async () => {
     const files: Record<string, string> = { [MOST]: '200000\n', [COUNT]: '10\n' }
-    const driver = open(machine(files, false))
+    const driver = lab.open(machine(files, false))
     const wanted = { settings, peers: [plain], udp: [service] }
     expect((await driver.apply(wanted)).problems).toEqual([])
     expect(await driver.isAsLeft()).toBe(true)

@@ -16,7 +16,7 @@ import {
 } from '../../../test/udp-lab.ts'
 import { createLedger, emptyLedger, type Ledger } from '../../counts/ledger.ts'
 import { addCounts, type Count, NONE } from '../../counts/reading.ts'
-import { createNftables, type NftablesDriver } from './driver.ts'
+import type { NftablesDriver } from './driver.ts'
 
 let driver: NftablesDriver
 let ledger: Ledger
@@ -29,17 +29,10 @@ beforeAll(async () => {
   await startNameServer(lab.edge, '--listen-address=127.0.0.1', '--bind-interfaces', '--port=5353')
 })
 beforeEach(() => {
-  driver = open()
+  driver = lab.open()
   ledger = createLedger(emptyLedger('l'))
 })
 
-const open = () =>
-  createNftables({
-    exec: lab.edge.exec,
-    interface: lab.edge.interface,
-    httpsPort: 443,
-    portRange: PORT_RANGE,
-  })
 const apply = (...udp: ReturnType<typeof makeUdpRoute>[]) =>
   driver.apply({ settings: { ...settings, publicHost: PUBLIC4 }, peers: [plain, gatewayPeer], udp })
 
@@ -62,7 +55,10 @@ const local = () =>
     address: '127.0.0.1',
   })
 
-/** Asks as often as needed until there is one answer. @returns what this has to count */
+/**
+ * Asks until there is an answer.
+ * @returns the expected count
+ */
 async function ask(...args: Parameters<typeof askDns>): Promise<Count> {
   const question = args[3] === 'big.test' ? LONG_QUESTION : QUESTION
   let asked = 0
@@ -101,23 +97,23 @@ test('a flow that nobody answers is one, however many packets it has', async () 
   expect((await counted(10))[0]).toBe(before[0] + 1)
 })
 
-test('whom a list does not admit is not counted', async () => {
+test('visitors whom a list does not admit are not counted', async () => {
   await apply(dns({ blockedIps: ['198.51.100.9'] }))
   const before = await counted(10)
   expect(await askDns(lab.world, PUBLIC4, PORT)).toBe(0)
   expect(await counted(10)).toEqual(before)
 })
 
-test('nothing is lost when the port changes, the service comes back or another edge looks after it', async () => {
+test('nothing is lost when the port changes, the service comes back or another edge takes over', async () => {
   await apply(dns())
   const before = await counted(10)
   let expected = addCounts(before, await ask(lab.world, PUBLIC4, PORT))
-  driver = open()
+  driver = lab.open()
   await apply(dns({}, PORT + 2))
   expected = addCounts(expected, await ask(lab.world, PUBLIC4, PORT + 2))
-  // Nobody has read by now what it carried.
+  // Its counters have not been read yet.
   await apply()
-  driver = open()
+  driver = lab.open()
   await apply()
   expect(await counted(10)).toEqual(expected)
   expect(await counted(10)).toEqual(expected)
@@ -129,7 +125,7 @@ test('nothing is lost when the port changes, the service comes back or another e
   expect(await counted(10)).toEqual(expected)
 })
 
-test('a table that somebody else has removed is made anew and counts on', async () => {
+test('a table that another program removed is recreated and keeps counting', async () => {
   await apply(dns())
   const expected = addCounts(await counted(10), await ask(lab.world, PUBLIC4, PORT))
   expect(await counted(10)).toEqual(expected)

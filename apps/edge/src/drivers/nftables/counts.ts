@@ -5,10 +5,10 @@ import type { ObservedTable } from '@postern/render/nftables/table'
 import { addCounts, type Count, NONE, type Reading } from '../../counts/reading.ts'
 import { type NftCounter, parseCounters, parseTable } from './nft-json.ts'
 
-/** Reads the counters of UDP services. One that no map leads to any more goes once it has been read. */
+/** Reads the counters of UDP services. One that no map leads to any more is removed once it has been read. */
 export interface CountReader {
   read(): Promise<Reading | undefined>
-  /** Keeps in a plan the counters of former services that nobody has read. */
+  /** Adds the unread counters of former services to a plan, so that they stay. */
   keepUnread(plan: FirewallPlan, observed: ObservedTable | undefined): FirewallPlan
 }
 
@@ -24,7 +24,7 @@ export function createCountReader(list: () => Promise<string | undefined>): Coun
       const json = await list()
       const boot = (await findText('/proc/sys/kernel/random/boot_id'))?.trim()
       if (json === undefined || !boot) return undefined
-      // What was read before is on disk by now.
+      // The previous reading is on disk by now.
       settled = loose
       loose = looseOf(parseTable(json))
       const { handle, counters } = parseCounters(json)

@@ -1,5 +1,5 @@
-import type { Exec } from '@postern/host/exec'
-import { dyingExec } from '@postern/testkit/dying-exec'
+import type { Exec } from '@postern/host/processes/exec'
+import { dyingExec } from '@postern/testkit/processes/dying-exec'
 import { shared } from '@postern/testkit/shared'
 import { afterEach, describe, expect, test } from 'vitest'
 import { makePeer, makeSettings } from '../../../test/factories.ts'
@@ -185,7 +185,7 @@ describe('the table', () => {
     }
   })
 
-  test('is believed only when it is seen, whatever nft says', async () => {
+  test('counts only once it was read back, whatever nft says', async () => {
     const deaf: Exec = {
       ...lab.exec,
       run: async (program, args, options) =>

@@ -1,8 +1,14 @@
-import type { Peer, TunnelSettings } from '@postern/contract/desired-state'
-import type { Problem } from '@postern/contract/edge'
+import type { Peer, TunnelSettings } from '@postern/contract/edge/desired-state'
+import type { Problem } from '@postern/contract/edge/edge'
 import { codeOf } from '@postern/host/errors'
-import type { Exec } from '@postern/host/exec'
-import { type FirewallPlan, planFirewall, type SetName, tableOf } from '@postern/render/nftables/plan'
+import type { Exec } from '@postern/host/processes/exec'
+import {
+  type FirewallInput,
+  type FirewallPlan,
+  planFirewall,
+  type SetName,
+  tableOf,
+} from '@postern/render/nftables/plan'
 import {
   isIsolating,
   type ObservedTable,
@@ -12,10 +18,12 @@ import {
 import { UDP_SET_NAMES, type UdpService } from '@postern/render/nftables/udp'
 import type { ResolvedPortRoute } from '@postern/render/resolved-route'
 import type { Reading } from '../../counts/reading.ts'
+import { needsInternet } from '../../fronts.ts'
 import { errorFrom, PartFailedError, type PartResult } from '../part.ts'
-import { findCrowding, makeRoomForConnections } from './connections.ts'
+import { findCrowding, makeRoomForConnections, makeRoomForPieces } from './connections.ts'
 import { createCountReader } from './counts.ts'
 import { endFlows } from './flows.ts'
+import { listClosedDoors, listForwardDrops } from './foreign-chains.ts'
 import {
   countBytes,
   disableForwarding,
@@ -24,7 +32,8 @@ import {
   readForwarding,
   routeToLoopback,
 } from './forwarding.ts'
-import { mayLetPortIn, mentions, type NftChain, parseChains, parseTable } from './nft-json.ts'
+import { createNeighbours } from './neighbours.ts'
+import { parseTable } from './nft-json.ts'
 import {
   changedPorts,
   findHeldPorts,
@@ -41,33 +50,37 @@ export interface NftablesOptions extends UdpOptions {
   exec: Exec
   interface: string
   httpsPort: number
+  /** The user of HAProxy, if it is another than root. */
+  proxyUid?: number | undefined
 }
 
 export interface NftablesWanted {
   settings: TunnelSettings
   peers: readonly Peer[]
-  /** Undefined: nobody knows where they lead just now, and they stay as they are. */
+  /** Undefined: their targets are unknown for now, and they stay as they are. */
   udp: readonly ResolvedPortRoute[] | undefined
+  /** The addresses of the installation, where nodes with internet access find the edge and nothing else. */
+  fronts?: readonly string[]
 }
 
 export interface NftablesDriver {
   /** Makes our one table exact, from any state, and reads it back. @throws PartMissingError, PartFailedError */
   apply(wanted: NftablesWanted): Promise<PartResult>
-  /** Whether what no event tells of is still as at the last apply; it starts no program. */
+  /** Whether settings for which there are no events are still as after the last apply; it starts no program. */
   isAsLeft(): Promise<boolean>
   /**
-   * Whether nodes are kept from each other and from this machine, as far as the table could be read last. Without that
-   * nobody may be let into the tunnel.
+   * Whether nodes were isolated from each other and from this machine when the table was last read. If not, no node
+   * may be let into the tunnel.
    */
   isIsolating(): boolean
   /** As the last apply found them. */
   facts(): UdpFacts
-  /** What UDP services carried; undefined where there is no table of ours. */
+  /** The traffic of UDP services; undefined when our table does not exist. */
   readCounts(): Promise<Reading | undefined>
   remove(): Promise<void>
 }
 
-/** What no event tells of. */
+/** Settings for which there are no events. */
 interface Left {
   udp: readonly ResolvedPortRoute[]
   found: string
@@ -82,7 +95,8 @@ const ABSENT = /no such file or directory/i
 export function createNftables(options: NftablesOptions): NftablesDriver {
   const { exec } = options
   const counts = createCountReader(async () => await listTable(options))
-  // The first apply also ends flows that a previous edge process did not come to.
+  const neighbours = createNeighbours(options)
+  // The first apply also ends flows that a previous edge process did not come to end.
   let checksAllFlows = true
   let isolates = false
   let known: UdpFacts = { ipv4Only: [], ipv6Only: [], held: [] }
@@ -97,22 +111,25 @@ export function createNftables(options: NftablesOptions): NftablesDriver {
       left = undefined
       const observed = await observeTable(options)
       const { services, problems, found, facts } = await findUdpServices(options, wanted, observed)
-      // Nobody knows where they lead just now.
+      // Their targets are unknown for now.
       known = wanted.udp ? facts : { ...known, held: facts.held }
       const guarded = await findGuarded(exec, mustForward(wanted, services), tableOf(options.interface))
-      const plan = counts.keepUnread(planFor(options, wanted, { services, guarded }, observed), observed)
-      const note = (table: ObservedTable | undefined) => {
+      const room = await makeRoomForPieces(exec)
+      const closed = needsInternet(wanted.peers) ? await neighbours.read() : []
+      const around = { services, guarded, fragmentRoom: room, neighbours: closed }
+      const plan = counts.keepUnread(planFor(options, wanted, around, observed), observed)
+      const updateIsolation = (table: ObservedTable | undefined) => {
         isolates = isIsolating(plan, table)
       }
-      note(observed)
+      updateIsolation(observed)
       // Former targets stay until no flow leads to them: an edge that is killed in between finds them.
       const full = withFormerTargets(plan, observed)
       const changed = await makeTable(options, full, observed).catch(async (error: unknown) => {
-        note(await makeWhatCanBe(options, plan))
+        updateIsolation(await makeWhatCanBe(options, plan))
         if (wanted.udp) await endTheirFlows(plan, observed, services)
         throw error
       })
-      note(changed)
+      updateIsolation(changed)
       const failure = wanted.udp && (await endTheirFlows(plan, observed, services))
       await makeTable(options, plan, changed)
       await routeToLoopback(exec, services.some(leadsToLoopback), plan.table)
@@ -171,10 +188,15 @@ export function createNftables(options: NftablesOptions): NftablesDriver {
 function planFor(
   options: NftablesOptions,
   wanted: NftablesWanted,
-  { services, guarded }: { services: readonly UdpService[]; guarded: readonly string[] },
+  {
+    services,
+    ...around
+  }: Pick<FirewallInput, 'guarded' | 'fragmentRoom' | 'neighbours'> & {
+    services: readonly UdpService[]
+  },
   observed: ObservedTable | undefined,
 ): FirewallPlan {
-  const plan = planFirewall({ ...options, ...wanted, udp: services, guarded })
+  const plan = planFirewall({ ...options, ...wanted, ...around, udp: services })
   if (wanted.udp) return plan
   const present = UDP_SET_NAMES.map((name) => [name, observed?.sets[name] ?? []])
   return {
@@ -193,7 +215,7 @@ async function makeTable(
   const change = renderFirewall(plan, observed)
   if (change === '') return observed
   const failure = await load(options.exec, change)
-  // Somebody may have put in what a difference cannot take out.
+  // Somebody may have added something that a difference cannot remove.
   if (failure) await loadOrThrow(options.exec, observed ? renderFreshTable(plan) : change)
   const after = await observeTable(options)
   if (renderFirewall(plan, after) === '') return after
@@ -201,9 +223,9 @@ async function makeTable(
 }
 
 /**
- * Where the plan as a whole fails: what is in force without all that is not planned any more, or if that fails too,
- * nothing but what keeps nodes from each other and from this machine.
- * @returns the table as it is then in force
+ * When the whole plan fails: removes only what is no longer planned or, if that fails too, everything but the
+ * isolation of nodes.
+ * @returns the table that is then in force
  */
 async function makeWhatCanBe(
   options: NftablesOptions,
@@ -219,38 +241,33 @@ async function makeWhatCanBe(
   const withdrawn = { ...plan, sets: { ...plan.sets, ...still }, counters: observed?.counters ?? [] }
   const none = udp(() => [])
   const bare = { ...plan, sets: { ...plan.sets, ...none }, counters: [], isBare: true }
-  return makeTable(options, withdrawn, observed).catch(() => makeTable(options, bare, observed))
+  return await makeTable(options, withdrawn, observed).catch(async () => {
+    // It has none of what guards these.
+    await Promise.allSettled([
+      routeToLoopback(options.exec, false, plan.table),
+      disableForwarding(options.exec, plan.table),
+    ])
+    return await makeTable(options, bare, observed)
+  })
 }
-
-const needsInternet = (peers: readonly Peer[]) => peers.some((peer) => peer.allowInternet)
 
 function mustForward({ peers }: NftablesWanted, services: readonly UdpService[]): boolean {
   return needsInternet(peers) || services.some((service) => !leadsToLoopback(service))
 }
 
-/** @returns what keeps the packets from being forwarded */
+/** @returns problems with other programs' chains that drop the packets */
 async function letForward(
   options: NftablesOptions,
   wanted: NftablesWanted,
   services: readonly UdpService[],
 ): Promise<Problem[]> {
   if (!mustForward(wanted, services)) return []
-  const forwarded = services.filter((service) => !leadsToLoopback(service))
   await enableForwarding(options.exec)
-  const passes = (listing: string) => mentions(listing, options.interface)
-  const drops = await findForeignDrops(options, 'forward', passes)
-  const say = (scope: Problem['scope'], whom: string) =>
-    drops.map(({ family, table, name }) => ({
-      scope,
-      message: `The chain ${name} of the table ${family} ${table} (made by another program, as Docker or ufw do) drops forwarded packets: ${whom} until it lets those of ${options.interface} pass.`,
-    }))
-  return [
-    ...(needsInternet(wanted.peers) ? say({ kind: 'edge' }, 'nodes do not reach the internet') : []),
-    ...forwarded.flatMap(({ id }) => say({ kind: 'service', id }, 'visitors do not reach this service')),
-  ]
+  const forwarded = services.filter((service) => !leadsToLoopback(service))
+  return await listForwardDrops(options, { internet: needsInternet(wanted.peers), services: forwarded })
 }
 
-/** Nothing of it is as planned, so that it is replaced as a whole. */
+/** Differs from any plan, so that the table is replaced as a whole. */
 const UNREADABLE: ObservedTable = { chains: [], sets: {}, counters: [] }
 
 async function observeTable(options: NftablesOptions): Promise<ObservedTable | undefined> {
@@ -258,7 +275,7 @@ async function observeTable(options: NftablesOptions): Promise<ObservedTable | u
     const json = await listTable(options)
     return json === undefined ? undefined : parseTable(json)
   } catch (error) {
-    // A table that somebody has filled: ours is never as large.
+    // Somebody has filled the table: ours is never so large.
     if (codeOf(error) === 'exec_output') return UNREADABLE
     throw error
   }
@@ -275,45 +292,11 @@ async function listTable(options: NftablesOptions): Promise<string | undefined> 
 /** @returns why nft refused the whole transaction, if it did. */
 async function load(exec: Exec, change: string): Promise<Error | undefined> {
   const { code, stderr } = await exec.run('nft', ['-f', '-'], { ...TIMEOUT, input: change })
-  // nft ends its complaint with the line it did not like and a row of carets: the first line is the reason.
+  // nft's error ends with the offending line and a row of carets: the first line is the reason.
   return code === 0 ? undefined : errorFrom('nft', stderr.trim().split('\n')[0] ?? '')
 }
 
 async function loadOrThrow(exec: Exec, change: string): Promise<void> {
   const failure = await load(exec, change)
   if (failure) throw failure
-}
-
-/** A firewall like ufw that lets visitors not even come to HAProxy, of which nothing here would tell. */
-async function listClosedDoors(options: NftablesOptions): Promise<Problem[]> {
-  const { httpsPort } = options
-  const closed = await findForeignDrops(options, 'input', (listing) => mayLetPortIn(listing, httpsPort))
-  return closed.map(({ family, table, name }) => ({
-    scope: { kind: 'edge' },
-    message: `Visitors cannot reach anything until the chain ${name} of the table ${family} ${table} lets TCP port ${httpsPort} in. Another program made it, as ufw or firewalld do.`,
-  }))
-}
-
-/**
- * Docker, ufw and others drop what they do not know; what another table drops, ours cannot bring back.
- * @param passes whether a table, as nft lists it, lets ours through
- */
-async function findForeignDrops(
-  options: NftablesOptions,
-  hook: 'input' | 'forward',
-  passes: (listing: string) => boolean,
-): Promise<NftChain[]> {
-  const { code, stdout, stderr } = await options.exec.run('nft', ['-j', 'list', 'chains'], TIMEOUT)
-  if (code !== 0) throw errorFrom('nft', stderr)
-  const suspects = parseChains(stdout).filter(
-    (chain) => chain.hook === hook && chain.policy === 'drop' && chain.table !== tableOf(options.interface),
-  )
-  const drops: NftChain[] = []
-  for (const chain of suspects) {
-    // A chain that it jumps to may be the one that lets ours pass.
-    const args = ['-j', 'list', 'table', chain.family, chain.table]
-    const listing = await options.exec.run('nft', args, TIMEOUT)
-    if (listing.code !== 0 || !passes(listing.stdout)) drops.push(chain)
-  }
-  return drops
 }

@@ -1,18 +1,27 @@
+import type { KeptRequest } from '@postern/contract/requests/kept'
 import { createBackoff } from '@postern/host/backoff'
-import type { Exec } from '@postern/host/exec'
+import type { Exec } from '@postern/host/processes/exec'
 import { portRoutesOf, type RouteSections } from '@postern/render/resolved-route'
-import { formatDuration, formatSize, textOf } from '../haproxy/logs/line.ts'
+import { NOTHING_SAID } from '../haproxy/logs/kept-fields.ts'
+import { formatDuration, formatSize, textOf } from '../haproxy/logs/text.ts'
 import { type Flow, isLedOn, parseFlow } from './flow.ts'
+
+/** A line of a service's log, and what is kept of a flow that has ended. */
+export interface KeptLine {
+  service: number
+  text: string
+  kept?: KeptRequest
+}
 
 interface FlowLogOptions {
   exec: Exec
   /** ms since the epoch. */
   now: () => number
   random: () => number
-  onLine(line: { service: number; text: string }): void
+  onLine(line: KeptLine): void
 }
 
-/** Says when flows of UDP services begin and end, from one program that runs while there are such services. */
+/** Logs when flows of UDP services begin and end, with one program that runs while there are such services. */
 export interface FlowLog {
   setRoutes(routes: RouteSections): void
   close(): void
@@ -21,7 +30,7 @@ export interface FlowLog {
 const RETRY = { first: 250, most: 5000 }
 /** Bytes of events that the kernel keeps for the program while it is busy. */
 const BUFFER = String(4 * 1024 * 1024)
-/** Any more are logged without a duration. */
+/** Further ones are logged without a duration. */
 const MOST_OPEN = 100_000
 
 export function createFlowLog({ exec, now, random, onLine }: FlowLogOptions): FlowLog {
@@ -55,24 +64,20 @@ export function createFlowLog({ exec, now, random, onLine }: FlowLogOptions): Fl
     const service = flow && services.get(flow.port)
     if (!flow || service === undefined || !isLedOn(flow)) return
     backoff.reset()
-    const rest = line.includes('[DESTROY]') ? endOf(flow) : beginningOf(flow)
-    const visit = { time: String(now()), source: flow.source, request: `udp ${flow.port}` }
-    onLine({ service, text: textOf(visit, 'INFO', rest) })
+    const at = now()
+    const say = (rest: string) =>
+      textOf({ time: String(at), source: flow.source, request: `udp ${flow.port}` }, 'INFO', rest)
+    if (!line.includes('[DESTROY]')) return onLine({ service, text: say(beginningOf(flow)) })
+    const began = open.get(keyOf(flow))
+    open.delete(keyOf(flow))
+    const total = began === undefined ? null : at - began
+    onLine({ service, text: say(endOf(flow, total)), kept: keptFlow(service, flow, at, total) })
   }
   const beginningOf = (flow: Flow) => {
     const [oldest] = open.keys()
     if (open.size >= MOST_OPEN && oldest !== undefined) open.delete(oldest)
     open.set(keyOf(flow), now())
     return 'opened'
-  }
-  const endOf = (flow: Flow) => {
-    const began = open.get(keyOf(flow))
-    open.delete(keyOf(flow))
-    const moved =
-      flow.bytesIn === undefined
-        ? ''
-        : ` ${formatSize(flow.bytesIn)} in ${formatSize(flow.bytesOut ?? 0)} out`
-    return `closed${moved}${began === undefined ? '' : ` ${formatDuration(now() - began)}`}`
   }
   const close = () => {
     clearTimeout(retry)
@@ -94,4 +99,17 @@ export function createFlowLog({ exec, now, random, onLine }: FlowLogOptions): Fl
 
 function keyOf({ source, sourcePort, port }: Flow): string {
   return `${source} ${sourcePort} ${port}`
+}
+
+function endOf({ bytesIn, bytesOut = 0 }: Flow, total: number | null): string {
+  const moved = bytesIn === undefined ? '' : ` ${formatSize(bytesIn)} in ${formatSize(bytesOut)} out`
+  return `closed${moved}${total === null ? '' : ` ${formatDuration(total)}`}`
+}
+
+function keptFlow(service: number, flow: Flow, at: number, total: number | null): KeptRequest {
+  const { source, bytesIn = 0, bytesOut = 0 } = flow
+  const [address = '', port] = flow.target.split(' . ')
+  const target = `${address.includes(':') ? `[${address}]` : address}:${port}`
+  const moved = { received: bytesIn, sent: bytesOut }
+  return { ...NOTHING_SAID, ...moved, at, type: 'udp', service, source, total, target }
 }

@@ -7,9 +7,9 @@ export interface Flow {
   /** Where the visitor sends to. */
   destination: string
   port: number
-  /** Who answers, as in the sets: another one than `destination` where the flow was led on. */
+  /** The address that answers, as in the sets: not `destination` when the flow was forwarded. */
   target: string
-  /** Undefined where the kernel has not counted. */
+  /** Undefined when the kernel has not counted. */
   bytesIn: number | undefined
   bytesOut: number | undefined
 }

@@ -1,4 +1,4 @@
-import type { Exec } from '@postern/host/exec'
+import type { Exec } from '@postern/host/processes/exec'
 import { findIp, formatIp } from '@postern/net/ip'
 import { isAdmitted } from '@postern/render/haproxy/maps/lists'
 import type { UdpService } from '@postern/render/nftables/udp'
@@ -20,12 +20,12 @@ interface FlowCheck {
 const TIMEOUT = { timeoutMs: 10_000 }
 /** Up to this many ports are asked for one by one. */
 const FEW = 4
-/** Each costs a run of a program; the rest is for the next check. */
+/** Each takes one run of a program; the rest waits for the next check. */
 const MOST_ENDED = 500
 
 /**
- * Ends the flows that a new packet would not begin as they are: those to a former target or of a visitor whom a list
- * does not admit, and those that began at our port before the service did. Flows of other programs are left alone.
+ * Ends the flows that no longer match the rules: those to a former target, those of a visitor whom a list does not
+ * admit, and those that began at our port before the service existed. Flows of other programs are left alone.
  * @returns whether all have ended
  */
 export async function endFlows(check: FlowCheck): Promise<boolean> {
@@ -36,7 +36,8 @@ export async function endFlows(check: FlowCheck): Promise<boolean> {
     const service = services.get(flow.port)
     if (!isLedOn(flow))
       early.push(...(service && targetFor(service, flow) ? [flow] : []).slice(0, MOST_ENDED))
-    else if (check.isServicePort(flow.port) && check.targets.has(flow.target)) note(unwanted, flow, service)
+    else if (check.isServicePort(flow.port) && check.targets.has(flow.target))
+      collectUnwanted(unwanted, flow, service)
   }
   for (const args of listings(check.ports)) await list(check.exec, args, judge)
   if (early.length > 0) {
@@ -52,7 +53,7 @@ function targetFor({ target4, target6 }: UdpService, { source }: Flow): string |
   return isIp6(source) ? target6 : target4
 }
 
-function note(unwanted: Map<string, string[]>, flow: Flow, service: UdpService | undefined): void {
+function collectUnwanted(unwanted: Map<string, string[]>, flow: Flow, service: UdpService | undefined): void {
   const ip = findIp(flow.source)
   if (!service || targetFor(service, flow) !== flow.target) add(unwanted, flow)
   else if (!ip || !isAdmitted(service.lists, ip)) add(unwanted, flow, flow.source)
@@ -93,7 +94,7 @@ function list(exec: Exec, args: readonly string[], onFlow: (flow: Flow) => void)
   })
 }
 
-/** How conntrack ends when it has done its work, also when there was none. */
+/** The end of conntrack's output after success, even when there was nothing to do. */
 const DONE = /flow entries have been (shown|deleted)/
 
 async function end(exec: Exec, args: readonly string[]): Promise<void> {

@@ -8,7 +8,6 @@ import {
   gatewayPeer,
   keepFlows,
   makeUdpRoute,
-  PORT_RANGE,
   PUBLIC4,
   PUBLIC6,
   plain,
@@ -16,9 +15,8 @@ import {
   startUdpLab,
   type UdpLab,
 } from '../../../test/udp-lab.ts'
-import { createNftables } from './driver.ts'
 
-/** Networks of the machine that are not ours: `world`, where visitors are, and `other`, which nobody published. */
+/** Networks of the machine that are not ours: `world`, where visitors are, and `other`, which has no service. */
 let lab: UdpLab
 let other: Lab
 const settings = makeSettings()
@@ -42,20 +40,14 @@ beforeAll(async () => {
 afterAll(() => Promise.all([lab.close(), other.close()]))
 
 beforeEach(async () => {
-  await open().remove()
+  await lab.open().remove()
   await set('net.ipv4.ip_forward=0', 'net.ipv6.conf.all.forwarding=0', 'net.ipv4.conf.eth0.forwarding=0')
   await filterBridges(0)
   await lab.edge.must('conntrack', '-F')
 })
 
-const open = () =>
-  createNftables({
-    exec: lab.edge.exec,
-    interface: lab.edge.interface,
-    httpsPort: 443,
-    portRange: PORT_RANGE,
-  })
-const apply = (...udp: ResolvedPortRoute[]) => open().apply({ settings, peers: [plain, gatewayPeer], udp })
+const apply = (...udp: ResolvedPortRoute[]) =>
+  lab.open().apply({ settings, peers: [plain, gatewayPeer], udp })
 const set = (...settings: string[]) => lab.edge.must('sysctl', '-qw', ...settings)
 /** Absent where no module filters bridges. */
 const filterBridges = (value: number) =>
@@ -91,7 +83,7 @@ async function listReached(): Promise<string[]> {
   return (await Promise.all(found)).flat()
 }
 
-test('a UDP service makes this machine no router between its other networks, nor does an edge that starts anew', async () => {
+test('neither a UDP service nor a restarted edge makes this machine a router between its other networks', async () => {
   for (const [from, own] of [
     [lab.world, PUBLIC4],
     [lab.world, PUBLIC6],
@@ -104,7 +96,7 @@ test('a UDP service makes this machine no router between its other networks, nor
   expect(await listReached()).toEqual([])
   await apply(echo())
   expect(await listReached()).toEqual([])
-  // Nor when it serves nothing any more.
+  // Nor when it has no service any more.
   await apply()
   expect(await listReached()).toEqual([])
 })
@@ -115,13 +107,13 @@ test('a service that leads to a host beside this machine is served, and no more 
   expect(await listReached()).toEqual([])
 })
 
-test('what somebody else lets be forwarded, before us or later, still is', async () => {
+test('forwarding that somebody else switched on, before or after us, still works', async () => {
   await set('net.ipv4.ip_forward=1', 'net.ipv6.conf.all.forwarding=1')
   await apply(echo())
   await untilReached(lab.world, OTHER4)
   await untilReached(lab.world, OTHER6)
   await set('net.ipv4.ip_forward=0', 'net.ipv6.conf.all.forwarding=0')
-  const driver = open()
+  const driver = lab.open()
   const wanted = { settings, peers: [plain, gatewayPeer], udp: [echo()] }
   await driver.apply(wanted)
   expect(await listReached()).toEqual([])
@@ -138,7 +130,7 @@ test('what somebody else lets be forwarded, before us or later, still is', async
   expect(await reaches(lab.world, OTHER4)).toBe(true)
 })
 
-test('an interface that somebody lets forward alone still does', async () => {
+test('a single interface that somebody lets forward still does', async () => {
   await set('net.ipv4.conf.eth0.forwarding=1', 'net.ipv4.conf.eth1.forwarding=1')
   await untilReached(lab.world, OTHER4)
   for (const _ of ['first', 'anew']) {
@@ -147,7 +139,7 @@ test('an interface that somebody lets forward alone still does', async () => {
   }
 })
 
-test('where a module filters bridges, what they carry passes', async () => {
+test('where a module filters bridges, their traffic passes', async () => {
   await filterBridges(1)
   await apply(echo())
   await lab.node.must('ip', 'addr', 'replace', '10.99.0.2/24', 'dev', 'up0')
@@ -160,7 +152,7 @@ test('where a module filters bridges, what they carry passes', async () => {
     await lab.edge.must('ip', 'link', 'set', port, 'master', lab.edge.interface)
 })
 
-test('a table of another installation is left its packets', async () => {
+test('the packets of another installation pass its own table', async () => {
   await lab.edge.must('nft', 'add', 'table', 'inet', 'postern_beside')
   await apply(echo())
   await untilReached(lab.world, OTHER4)
@@ -172,7 +164,7 @@ test('a table of another installation is left its packets', async () => {
 test('without the table nothing is forwarded any more', async () => {
   await apply(echo())
   await untilServed(32_671)
-  await open().remove()
+  await lab.open().remove()
   expect(await lab.edge.must('cat', '/proc/sys/net/ipv4/ip_forward')).toBe('0\n')
   expect(await lab.edge.must('cat', '/proc/sys/net/ipv6/conf/all/forwarding')).toBe('0\n')
 })

@@ -1,4 +1,4 @@
-import type { Exec } from '@postern/host/exec'
+import type { Exec } from '@postern/host/processes/exec'
 import { errorFrom } from '../part.ts'
 import { readSysctl, writeSysctl } from '../sysctl.ts'
 import { parseNetconf, parseRoutes } from '../tunnel/ip-json.ts'
@@ -6,15 +6,15 @@ import { parseNetconf, parseRoutes } from '../tunnel/ip-json.ts'
 const TIMEOUT = { timeoutMs: 5000 }
 const LOOPBACK = '/proc/sys/net/ipv4/conf/all/route_localnet'
 const COUNTING = '/proc/sys/net/netfilter/nf_conntrack_acct'
-/** Any number but 0 means yes to the kernel; ours says that nobody else has set it. */
+/** For the kernel any number but 0 means yes; this one marks that we have set it. */
 const OURS = '2'
 const THEIRS = '1'
 
 interface Family {
-  /** As nft says it. */
+  /** As nft writes it. */
   protocol: 'ip' | 'ip6'
   forwarding: string
-  /** Whether packets that only pass through a bridge of this machine come by the table, too. */
+  /** Whether packets that only cross a bridge of this machine pass the table too. */
   bridged: string
 }
 const BRIDGE = '/proc/sys/net/bridge/bridge-nf-call'
@@ -31,7 +31,7 @@ const IPV6 = {
 const FAMILIES: readonly Family[] = [IPV4, IPV6]
 
 /**
- * The families of which the table lets nothing pass between other networks, because the kernel forwards for us alone,
+ * The families of which the table lets nothing pass between other networks, because the kernel forwards only for us,
  * or is about to.
  * @throws PartMissingError, PartFailedError
  */
@@ -42,13 +42,13 @@ export async function findGuarded(exec: Exec, isNeeded: boolean, table: string):
     const isOurs = value === OURS || (value === '0' && isNeeded && !(await forwardsAlready(exec, family)))
     if (isOurs && (await readSysctl(exec, family.bridged)) !== '1') guarded.push(family.protocol)
   }
-  // The tunnel of another installation is one of our other networks, and ours of its.
+  // For us the tunnel of another installation is just another network, and so is ours for it.
   return guarded.length > 0 && (await hasOtherTable(exec, table)) ? [] : guarded
 }
 
 /**
- * Lets the kernel forward packets, marked as ours unless somebody else wants it already. It stays on as long as the
- * table, which guards it.
+ * Lets the kernel forward packets, marked as ours unless somebody else wants it already. It stays on while the table
+ * exists, which guards it.
  * @throws PartMissingError, PartFailedError
  */
 export async function enableForwarding(exec: Exec): Promise<void> {
@@ -60,20 +60,23 @@ export async function enableForwarding(exec: Exec): Promise<void> {
   }
 }
 
-/** Before the table goes, which guards what we switched on. @throws PartMissingError, PartFailedError */
+/**
+ * Call it before removing the table, which guards what we switched on.
+ * @throws PartMissingError, PartFailedError
+ */
 export async function disableForwarding(exec: Exec, table: string): Promise<void> {
   if (await hasOtherTable(exec, table)) return
   for (const { forwarding } of FAMILIES)
     if ((await readSysctl(exec, forwarding)) === OURS) await writeSysctl(exec, forwarding, '0')
 }
 
-/** What the settings are, as text: no event tells when somebody changes them. */
+/** The settings as text, to compare: there is no event when somebody changes them. */
 export async function readForwarding(exec: Exec): Promise<string> {
   const paths = FAMILIES.flatMap(({ forwarding, bridged }) => [forwarding, bridged])
   return (await Promise.all(paths.map((path) => readSysctl(exec, path)))).join(' ')
 }
 
-/** Whether somebody has one interface forward, while not all do. Only IPv4 decides that by interface. */
+/** Whether a single interface forwards while not all do. Only IPv4 can set that for each interface. */
 async function forwardsAlready(exec: Exec, { protocol }: Family): Promise<boolean> {
   if (protocol !== 'ip') return false
   const { code, stdout, stderr } = await exec.run('ip', ['-4', '-j', 'netconf'], TIMEOUT)
@@ -82,8 +85,7 @@ async function forwardsAlready(exec: Exec, { protocol }: Family): Promise<boolea
 }
 
 /**
- * Lets what comes from outside reach 127.0.0.0/8 of this machine, against which the table guards it, or takes that
- * away again.
+ * Lets packets from outside be routed to 127.0.0.0/8 of this machine, which the table guards, or undoes that.
  * @throws PartMissingError, PartFailedError
  */
 export async function routeToLoopback(exec: Exec, isWanted: boolean, table: string): Promise<void> {
@@ -93,18 +95,18 @@ export async function routeToLoopback(exec: Exec, isWanted: boolean, table: stri
     await writeSysctl(exec, LOOPBACK, '0')
 }
 
-/** Whether another installation on this machine has a table, which may need it and guards against it as ours does. */
+/** Whether another installation on this machine has a table: it may need the setting, and guards it as ours does. */
 async function hasOtherTable(exec: Exec, table: string): Promise<boolean> {
   const { stdout } = await exec.run('nft', ['list', 'tables'], TIMEOUT)
   return [...stdout.matchAll(/^table inet (postern(?:_\S+)?)$/gm)].some(([, name]) => name !== table)
 }
 
-/** Lets connection tracking count bytes; of flows that are there already it does not. */
+/** Makes connection tracking count bytes, for new flows only. */
 export async function countBytes(exec: Exec): Promise<void> {
   if ((await readSysctl(exec, COUNTING)) === '0') await writeSysctl(exec, COUNTING, '1')
 }
 
-/** A forwarding kernel ignores router advertisements unless told otherwise, and would lose its own way out. */
+/** A forwarding kernel ignores router advertisements by default, and would lose its own default route. */
 async function keepRouterAdvertisements(exec: Exec): Promise<void> {
   const { code, stdout } = await exec.run('ip', ['-6', '-j', 'route', 'show', 'default'], TIMEOUT)
   const routes = code === 0 ? parseRoutes(stdout) : []

@@ -20,7 +20,7 @@ const guest = makePeer(2, { allowInternet: true })
 const third = makePeer(3)
 const INTERNET = '198.51.100.9'
 const PRIVATE = '192.168.50.9'
-/** Where Azure answers its machines, and nobody else. */
+/** The address where Azure answers its machines. */
 const CLOUD = '168.63.129.16'
 
 beforeAll(async () => {
@@ -69,21 +69,25 @@ async function listen(lab: Lab): Promise<void> {
 }
 
 /** @returns what the server saw as the caller's address, or 'nothing' when no answer came soon. */
-async function tcp(from: Lab, source: string, host: string, port: number): Promise<string> {
+async function tcp(from: Lab, source: string, host: string, port: number, uid = 0): Promise<string> {
   const script = `
     const s = require('node:net').connect({ host: '${host}', port: ${port}, localAddress: '${source}' })
     s.setTimeout(700, () => s.destroy()).on('error', () => 0).on('data', (d) => process.stdout.write(d))`
-  const { stdout } = await from.exec.run(process.execPath, ['-e', script], { timeoutMs: 60_000 })
-  return stdout || 'nothing'
+  return await runAs(uid, from, script)
 }
 
-async function udp(from: Lab, source: string, host: string, port: number): Promise<string> {
+async function udp(from: Lab, source: string, host: string, port: number, uid = 0): Promise<string> {
   const script = `
     const s = require('node:dgram').createSocket('udp4')
     s.on('message', () => (process.stdout.write('answer'), s.close())).bind(0, '${source}')
     s.send('x', ${port}, '${host}')
     setTimeout(() => process.exit(), 700)`
-  const { stdout } = await from.exec.run(process.execPath, ['-e', script], { timeoutMs: 60_000 })
+  return await runAs(uid, from, script)
+}
+
+async function runAs(uid: number, { exec }: Lab, script: string): Promise<string> {
+  const args = [`--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', process.execPath, '-e', script]
+  const { stdout } = await exec.run('setpriv', args, { timeoutMs: 60_000 })
   return stdout || 'nothing'
 }
 
@@ -94,7 +98,16 @@ async function reaches(ask: () => Promise<string>, as?: string): Promise<void> {
 }
 
 const portRange = { from: 32_660, to: 32_760 }
-const driver = () => createNftables({ exec: edge.exec, interface: edge.interface, httpsPort: 443, portRange })
+const PROXY_UID = 61_801
+const USER_UID = 61_802
+const driver = () =>
+  createNftables({
+    exec: edge.exec,
+    interface: edge.interface,
+    httpsPort: 443,
+    proxyUid: PROXY_UID,
+    portRange,
+  })
 const apply = (...peers: (typeof plain)[]) => driver().apply({ settings, peers, udp: [] })
 
 test('a node reaches HTTPS and ping of the edge, and nothing else of it', async () => {
@@ -110,6 +123,16 @@ test('a node reaches HTTPS and ping of the edge, and nothing else of it', async 
 test('the edge reaches everything of a node', async () => {
   await apply(plain, guest)
   await reaches(() => tcp(edge, '10.64.0.1', plain.address4, 22), '10.64.0.1')
+})
+
+test('of the users of this machine only root and HAProxy’s reach a node, others just its UDP services by their ports', async () => {
+  await driver().apply({ settings, peers: [plain, guest], udp: [makeUdpRoute(10, 32_672)] })
+  await reaches(() => tcp(edge, '10.64.0.1', plain.address4, 22, PROXY_UID))
+  await reaches(() => udp(edge, '10.64.0.1', plain.address4, 67, PROXY_UID))
+  await reaches(() => udp(edge, '198.51.100.1', '198.51.100.1', 32_672, USER_UID))
+  await reaches(() => tcp(edge, '198.51.100.1', INTERNET, 22, USER_UID))
+  expect(await tcp(edge, '10.64.0.1', plain.address4, 22, USER_UID)).toBe('nothing')
+  expect(await udp(edge, '10.64.0.1', plain.address4, 53, USER_UID)).toBe('nothing')
 })
 
 test('only a node with internet access reaches the internet, as the edge, and no private network', async () => {
@@ -132,7 +155,7 @@ test('nodes do not reach each other through the edge, nor does the outside reach
   for (const way of ways) expect(await way()).toBe('nothing')
   await edge.must('sysctl', '-qw', 'net.ipv4.ip_forward=1')
   await driver().remove()
-  // Without the table they all do: it is the table that keeps them apart.
+  // Without the table they all do, so it is the table that isolates them.
   for (const way of ways) await reaches(way)
 })
 
@@ -153,7 +176,7 @@ test('a UDP service opens its port of its node to visitors, and nothing else eit
   for (const way of ways) expect(await way()).toBe('nothing')
 })
 
-test('taking the internet away cuts what runs', async () => {
+test('taking internet access away cuts running connections', async () => {
   await apply(plain, guest)
   const script = `
     const s = require('node:dgram').createSocket('udp4').bind(0, '${guest.address4}', () => {

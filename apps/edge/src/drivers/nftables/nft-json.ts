@@ -4,7 +4,7 @@ import { mergeNetworks, SET_NAMES, type SetName } from '@postern/render/nftables
 import type { ObservedTable } from '@postern/render/nftables/table'
 import * as z from 'zod/mini'
 
-/** What `nft -j` prints, as far as we read it. */
+/** The part of `nft -j`'s output that we read. */
 
 const Part = z.union([
   z.string(),
@@ -14,7 +14,7 @@ const Part = z.union([
 ])
 type Part = z.infer<typeof Part>
 const Concat = z.object({ concat: z.array(Part) })
-/** An element of a set, or one of a map with where it leads, or the name of its counter. */
+/** An element of a set, or of a map with its target or the name of its counter. */
 const Element = z.union([Part, Concat, z.tuple([Part, z.union([Concat, z.string()])])])
 type Element = z.infer<typeof Element>
 
@@ -29,7 +29,7 @@ const Chain = z.object({
 export type NftChain = z.infer<typeof Chain>
 
 const Rule = z.object({ chain: z.string(), comment: z.optional(z.string()), expr: z.unknown() })
-/** What the kernel itself puts in comes in another form. */
+/** Elements that the kernel adds have another form. */
 const NftSet = z.object({ name: z.string(), elem: z.optional(z.array(z.unknown())) })
 const Elements = z.array(Element)
 const Noted = z.array(
@@ -52,7 +52,7 @@ const Listing = z.object({
   ),
 })
 
-/** @throws SyntaxError or ZodError when the text is something else. */
+/** @throws SyntaxError or ZodError when the text has another form */
 export function parseTable(json: string): ObservedTable {
   const { nftables } = Listing.parse(JSON.parse(json))
   const rules = nftables.flatMap((item) => item.rule ?? [])
@@ -76,19 +76,19 @@ export function parseCounters(json: string): { handle: number; counters: NftCoun
   return { handle, counters: nftables.flatMap(({ counter }) => counter ?? []) }
 }
 
-/** @throws SyntaxError or ZodError when the text is something else. */
+/** @throws SyntaxError or ZodError when the text has another form */
 export function parseChains(json: string): NftChain[] {
   return Listing.parse(JSON.parse(json)).nftables.flatMap((item) => item.chain ?? [])
 }
 
-/** A source that the lists of a service turned away, and for how many seconds the kernel still remembers that. */
+/** A source that a service's lists refused, and for how many seconds the kernel still remembers it. */
 export interface Refusal {
   port: number
   source: string
   expires: number
 }
 
-/** @throws SyntaxError or ZodError when the text is something else. */
+/** @throws SyntaxError or ZodError when the text has another form */
 export function parseRefusals(json: string): Refusal[] {
   const { nftables } = Listing.parse(JSON.parse(json))
   return nftables.flatMap(({ set }) =>
@@ -99,7 +99,7 @@ export function parseRefusals(json: string): Refusal[] {
   )
 }
 
-/** True when a rule of the listed chain speaks of the interface, as one that lets its packets pass does. */
+/** True when a rule of the listed chain names the interface, as one that lets its packets pass would. */
 export function mentions(json: string, name: string): boolean {
   const { nftables } = Listing.parse(JSON.parse(json))
   return nftables.some((item) => item.rule && JSON.stringify(item.rule.expr).includes(`"${name}"`))

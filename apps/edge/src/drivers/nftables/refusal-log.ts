@@ -1,8 +1,11 @@
-import type { Exec } from '@postern/host/exec'
+import { REASONS } from '@postern/contract/requests/reasons'
+import type { Exec } from '@postern/host/processes/exec'
 import { tableOf } from '@postern/render/nftables/plan'
 import { REFUSED_SETS } from '@postern/render/nftables/udp'
 import { portRoutesOf, type RouteSections } from '@postern/render/resolved-route'
-import { BLOCKED, textOf } from '../haproxy/logs/line.ts'
+import { NOTHING_SAID } from '../haproxy/logs/kept-fields.ts'
+import { textOf } from '../haproxy/logs/text.ts'
+import type { KeptLine } from './flow-log.ts'
 import { parseRefusals, type Refusal } from './nft-json.ts'
 
 interface RefusalLogOptions {
@@ -10,23 +13,26 @@ interface RefusalLogOptions {
   interface: string
   /** ms since the epoch. */
   now: () => number
-  onLine(line: { service: number; text: string }): void
+  onLine(line: KeptLine): void
 }
 
-/** Says whom the IP lists of UDP services turn away: each source at most once a minute, while there are such lists. */
+/**
+ * Logs the visitors that the IP lists of UDP services refuse: each source at most once a minute, while there are such
+ * lists.
+ */
 export interface RefusalLog {
   setRoutes(routes: RouteSections): void
   close(): void
 }
 
-/** Often enough to meet every note of the kernel, which it keeps for a minute. */
-const LOOK_EVERY = 10_000
+/** Often enough to see each of the kernel's entries, which it keeps for a minute. */
+const CHECK_INTERVAL = 10_000
 
 export function createRefusalLog(options: RefusalLogOptions): RefusalLog {
   const { exec, now, onLine } = options
   /** Public port → service, of those with lists. */
   let services = new Map<number, number>()
-  /** When the kernel forgets what it noted, by source and port, as it was seen last. */
+  /** By source and port: when the kernel forgets its entry, as last read. */
   let seen = new Map<string, number>()
   let timer: NodeJS.Timeout | undefined
 
@@ -43,11 +49,17 @@ export function createRefusalLog(options: RefusalLogOptions): RefusalLog {
       const key = `${port} ${source}`
       const until = at + expires * 1000
       next.set(key, until)
-      // One that lasts longer than it did was forgotten and noted again in between.
-      if (until < (seen.get(key) ?? 0) + LOOK_EVERY) continue
+      // A later time means that the entry was forgotten and made again in between.
+      if (until < (seen.get(key) ?? 0) + CHECK_INTERVAL) continue
       const service = services.get(port)
+      if (service === undefined) continue
       const visit = { time: String(at), source, request: `udp ${port}` }
-      if (service !== undefined) onLine({ service, text: textOf(visit, 'WARN', `refused ${BLOCKED}`) })
+      const text = textOf(visit, 'WARN', `refused ${REASONS.blocked}`)
+      onLine({
+        service,
+        text,
+        kept: { ...NOTHING_SAID, at, type: 'udp', service, source, reason: 'blocked' },
+      })
     }
     seen = next
   }
@@ -56,13 +68,13 @@ export function createRefusalLog(options: RefusalLogOptions): RefusalLog {
     clearTimeout(timer)
     timer = undefined
     if (services.size === 0) return
-    // What cannot be read now is read at the next look.
+    // What cannot be read now is read the next time.
     timer = setTimeout(
       () =>
         void look()
           .catch(() => undefined)
           .finally(() => timer && plan()),
-      LOOK_EVERY,
+      CHECK_INTERVAL,
     )
   }
 

@@ -1,4 +1,4 @@
-import type { Exec } from '@postern/host/exec'
+import type { Exec } from '@postern/host/processes/exec'
 import { inSections } from '@postern/render/resolved-route'
 import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
@@ -40,7 +40,7 @@ beforeEach(() => {
 test.each([
   ['198.51.100.9', PUBLIC4],
   ['2001:db8::9', PUBLIC6],
-])('a flow from %s is said at its beginning and, with its bytes, at its end', async (source, host) => {
+])('a flow from %s is logged at its beginning and, with its bytes, at its end', async (source, host) => {
   const { exec } = lab.edge
   const log = createFlowLog({ exec, now: Date.now, random: Math.random, onLine })
   onTestFinished(() => log.close())
@@ -65,11 +65,15 @@ test.each([
       text: expect.stringMatching(
         `^\\[INFO\\] ${time} ${source} "udp 32671" closed [\\d.]+K?B in [\\d.]+K?B out [\\d.]+m?s$`,
       ),
+      kept: expect.objectContaining({
+        ...{ type: 'udp', service: 11, source, total: expect.any(Number), reason: null },
+        target: source.includes(':') ? '[fd00:1:2::2]:7001' : '10.64.0.2:7001',
+      }),
     },
   ])
 })
 
-test('whom the lists of a UDP service turn away has one line a minute, and nobody else has', async () => {
+test("each visitor that a UDP service's lists refuse gets one line a minute, and nobody else does", async () => {
   const { exec, interface: tunnel } = lab.edge
   const services = [
     route(11, { blockedIps: ['198.51.100.9'] }),
@@ -103,19 +107,19 @@ test('whom the lists of a UDP service turn away has one line a minute, and nobod
   )
   const about = (source: string, port: number) =>
     `[WARN] ${source} "udp ${port}" refused the IP list of the service does not allow this address`
-  const said = () => lines.map(({ service, text }) => `${service} ${text.replace(/\] \S+/, ']')}`).sort()
+  const logged = () => lines.map(({ service, text }) => `${service} ${text.replace(/\] \S+/, ']')}`).sort()
   const expected = [
     `11 ${about('198.51.100.9', 32_671)}`,
     `12 ${about('198.51.100.9', 32_672)}`,
     `12 ${about('2001:db8::9', 32_672)}`,
   ]
   await until('the lines', () => lines.length >= 3)
-  expect(said()).toEqual(expected)
-  // The packets go on, and what the kernel noted is read again.
+  expect(logged()).toEqual(expected)
+  // The packets continue, and the kernel's entries are read again.
   const before = looks
   await until('two more looks', () => looks >= before + 4)
-  expect(said()).toEqual(expected)
-  // The kernel forgets them, and notes them anew.
+  expect(logged()).toEqual(expected)
+  // The kernel forgets them, and records them again.
   for (const name of ['refused4', 'refused6'])
     await lab.edge.must('nft', 'flush', 'set', 'inet', table(), name)
   time += 60_000

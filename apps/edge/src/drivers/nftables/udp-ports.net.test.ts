@@ -4,17 +4,18 @@ import { until } from '@postern/testkit/until'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { makeSettings } from '../../../test/factories.ts'
 import {
+  echo,
+  echoTwo,
   gatewayPeer,
-  type Kept,
-  keepFlows,
   makeUdpRoute,
-  PORT_RANGE,
+  onService,
   PUBLIC4,
   plain,
   startUdpEcho,
   startUdpLab,
+  untilAnswered,
 } from '../../../test/udp-lab.ts'
-import { createNftables, type NftablesDriver } from './driver.ts'
+import type { NftablesDriver } from './driver.ts'
 
 /** Ports of UDP services that other programs of the machine open. */
 let driver: NftablesDriver
@@ -24,30 +25,12 @@ const lab = shared(startUdpLab)
 beforeAll(async () => {
   await startUdpEcho(lab.node, 'one', 7001)
   await startUdpEcho(lab.node, 'two', 7002)
-  driver = open()
+  driver = lab.open()
 })
 
-const open = () =>
-  createNftables({
-    exec: lab.edge.exec,
-    interface: lab.edge.interface,
-    httpsPort: 443,
-    portRange: PORT_RANGE,
-  })
 const apply = (...udp: ResolvedPortRoute[]) => driver.apply({ settings, peers: [plain, gatewayPeer], udp })
-const echo = (changes: Partial<ResolvedPortRoute> = {}) =>
-  makeUdpRoute(11, 32_671, { backend: { host: null, port: 7001 }, ...changes })
-const echoTwo = () => makeUdpRoute(12, 32_672, { backend: { host: null, port: 7002 } })
-const onService = (id: number, message: unknown) => ({ scope: { kind: 'service', id }, message })
 
-function keep(port: number, source = '198.51.100.9'): Kept {
-  const kept = keepFlows(lab.world, PUBLIC4, port, source, 1)
-  onTestFinished(kept.stop)
-  return kept
-}
-const untilAnswered = (kept: Kept) => until('answers', () => kept.answered() === 1)
-
-test('keeps a port that another program holds, and says so, until it is free', async () => {
+test('leaves a port to another program that holds it, and says so, until it is free', async () => {
   const other = lab.edge.exec.stream(
     process.execPath,
     ['-e', `require('node:dgram').createSocket('udp4').bind(32671, '127.0.0.1')`],
@@ -64,8 +47,8 @@ test('keeps a port that another program holds, and says so, until it is free', a
       'Port 32800 is outside the range of this server, 32660-32760. Give the service another port.',
     ),
   ])
-  const kept = keep(32_671)
-  await untilAnswered(keep(32_672))
+  const kept = lab.keep(32_671)
+  await untilAnswered(lab.keep(32_672))
   expect(kept.answered()).toBe(0)
   expect(await driver.isAsLeft()).toBe(true)
   other.stop()
@@ -75,9 +58,9 @@ test('keeps a port that another program holds, and says so, until it is free', a
   await untilAnswered(kept)
 })
 
-test('leaves no port of a service in force to another user who opens it later, but to root', async () => {
+test('does not give the port of an active service to another user who opens it later, except to root', async () => {
   await apply(echo())
-  const kept = keep(32_671)
+  const kept = lab.keep(32_671)
   await untilAnswered(kept)
   const script = ['-e', `require('node:dgram').createSocket('udp4').bind(32671, '${PUBLIC4}')`]
   const user = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--', process.execPath]
@@ -97,11 +80,11 @@ test('leaves no port of a service in force to another user who opens it later, b
     },
   ])
   expect(await driver.isAsLeft()).toBe(true)
-  const later = keep(32_671, '198.51.100.10')
+  const later = lab.keep(32_671, '198.51.100.10')
   await untilAnswered(later)
-  // An edge that starts anew finds the service in the kernel.
+  // A restarted edge finds the service in the kernel.
   expect(
-    (await open().apply({ settings, peers: [plain, gatewayPeer], udp: [echo()] })).problems,
+    (await lab.open().apply({ settings, peers: [plain, gatewayPeer], udp: [echo()] })).problems,
   ).toHaveLength(1)
   // A service that is enabled when the port is held does not have it.
   await apply(echo({ enabled: false }))
@@ -131,13 +114,13 @@ test('the ports of the range that other programs hold are known before a service
   })
 })
 
-test('forwarding that somebody switches off is seen at the next look, and switched on again', async () => {
+test('forwarding that somebody switches off is noticed at the next check, and switched on again', async () => {
   await apply(echo())
-  await untilAnswered(keep(32_671))
+  await untilAnswered(lab.keep(32_671))
   expect(await driver.isAsLeft()).toBe(true)
   await lab.edge.must('sysctl', '-qw', 'net.ipv4.ip_forward=0')
   expect(await driver.isAsLeft()).toBe(false)
   await apply(echo())
   expect(await driver.isAsLeft()).toBe(true)
-  await untilAnswered(keep(32_671, '198.51.100.10'))
+  await untilAnswered(lab.keep(32_671, '198.51.100.10'))
 })

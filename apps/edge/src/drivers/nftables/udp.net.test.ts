@@ -1,27 +1,30 @@
-import { createExec, type Exec, ProgramMissingError } from '@postern/host/exec'
+import { createExec, type Exec, ProgramMissingError } from '@postern/host/processes/exec'
 import { isAllowed } from '@postern/render/haproxy/maps/lists'
 import type { ResolvedPortRoute } from '@postern/render/resolved-route'
-import { dyingExec } from '@postern/testkit/dying-exec'
+import { dyingExec } from '@postern/testkit/processes/dying-exec'
 import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { makeSettings } from '../../../test/factories.ts'
-import type { Lab } from '../../../test/lab.ts'
 import {
   askDns,
+  dns,
+  echo,
+  echoTwo,
   gatewayPeer,
-  type Kept,
   keepFlows,
   makeUdpRoute,
-  PORT_RANGE,
+  onService,
   PUBLIC4,
   PUBLIC6,
   plain,
   startNameServer,
   startUdpEcho,
   startUdpLab,
+  untilAnswered,
+  untilSilent,
 } from '../../../test/udp-lab.ts'
-import { createNftables, type NftablesDriver } from './driver.ts'
+import type { NftablesDriver } from './driver.ts'
 
 const settings = makeSettings()
 const VISITOR = '198.51.100.9'
@@ -33,40 +36,26 @@ beforeAll(async () => {
   await startUdpEcho(lab.node, 'one', 7001)
   await startUdpEcho(lab.node, 'two', 7002)
   await startUdpEcho(lab.edge, 'local', 7003, '127.0.0.1')
-  driver = open()
+  driver = lab.open()
 })
 beforeEach(() => lab.edge.must('conntrack', '-F'))
 
 /** The edge's, which lives as long as the edge. */
 let driver: NftablesDriver
-const open = (exec: Exec = lab.edge.exec) =>
-  createNftables({ exec, interface: lab.edge.interface, httpsPort: 443, portRange: PORT_RANGE })
 const apply = (...udp: ResolvedPortRoute[]) => driver.apply({ settings, peers: [plain, gatewayPeer], udp })
 
-const dns = (changes: Partial<ResolvedPortRoute> = {}) => makeUdpRoute(10, 32_670, changes)
-const echo = (changes: Partial<ResolvedPortRoute> = {}) =>
-  makeUdpRoute(11, 32_671, { backend: { host: null, port: 7001 }, ...changes })
-const echoTwo = () => makeUdpRoute(12, 32_672, { backend: { host: null, port: 7002 } })
 const local = () =>
   makeUdpRoute(13, 32_673, {
     node: { kind: 'local' },
     backend: { host: '127.0.0.1', port: 7003 },
     address: '127.0.0.1',
   })
-const onService = (id: number, message: unknown) => ({ scope: { kind: 'service', id }, message })
 
-function keep(port: number, source = VISITOR, from: Lab = lab.world, count = 1): Kept {
-  const kept = keepFlows(from, source.includes(':') ? PUBLIC6 : PUBLIC4, port, source, count)
-  onTestFinished(kept.stop)
-  return kept
-}
-const untilAnswered = (kept: Kept, count = 1) => until('answers', () => kept.answered() === count)
-const untilSilent = (kept: Kept) => until('silence', () => kept.answered() === 0)
 const untilDns = (...args: Parameters<typeof askDns>) =>
   until('the answer', async () => (await askDns(...args)) || undefined)
 const flows = async (...options: string[]) =>
   (await lab.edge.must('conntrack', '-L', '-p', 'udp', ...options)).trim().split('\n').filter(Boolean)
-/** The ids of the flows to a port: one that ended and began again has another, whatever its visitor sees. */
+/** The ids of the flows to a port: a flow that ended and began again has a new one. */
 const flowIds = async (port: number) =>
   (await flows('-o', 'id', '--orig-port-dst', `${port}`)).map((flow) => / id=\d+/.exec(flow)?.[0]).sort()
 
@@ -96,9 +85,9 @@ describe('a name server on a node', () => {
   })
 })
 
-test('a program on the node sees the edge, and one on 127.0.0.1 of this machine the visitor', async () => {
+test("a program on the node sees the edge's address, and one on 127.0.0.1 of this machine the visitor's", async () => {
   await apply(echo(), local())
-  const [there, here] = [keep(32_671), keep(32_673)]
+  const [there, here] = [lab.keep(32_671), lab.keep(32_673)]
   await untilAnswered(there)
   await untilAnswered(here)
   expect(there.answers()).toMatch(/^one 10\.64\.0\.1 /)
@@ -117,7 +106,7 @@ describe('IP lists', () => {
     const route = echo(lists)
     await apply(route, echoTwo())
     for (const source of [VISITOR, '198.51.100.10', '2001:db8::9']) {
-      const [kept, other] = [keep(32_671, source), keep(32_672, source)]
+      const [kept, other] = [lab.keep(32_671, source), lab.keep(32_672, source)]
       await untilAnswered(other)
       if (isAllowed(route, source)) await untilAnswered(kept)
       else expect(kept.answered()).toBe(0)
@@ -135,7 +124,7 @@ describe('a flow', () => {
     ['not allowed any more for the visitor', () => [echo({ allowedIps: ['198.51.100.10'] })]],
   ])('of a service that is %s ends, and no other', async (_, changed) => {
     await apply(echo(), echoTwo())
-    const [ended, other, foreign] = [keep(32_671), keep(32_672), keep(32_672, '198.51.100.10')]
+    const [ended, other, foreign] = [lab.keep(32_671), lab.keep(32_672), lab.keep(32_672, '198.51.100.10')]
     for (const kept of [ended, other, foreign]) await untilAnswered(kept)
     const before = await flowIds(32_672)
     expect(before).toHaveLength(2)
@@ -152,7 +141,7 @@ describe('a flow', () => {
 
   test('goes over to the new target', async () => {
     await apply(echo())
-    const kept = keep(32_671)
+    const kept = lab.keep(32_671)
     await untilAnswered(kept)
     await apply(echo({ backend: { host: null, port: 7002 } }))
     await until('the other target', () => kept.answers().startsWith('two'))
@@ -160,7 +149,7 @@ describe('a flow', () => {
 
   test('that began before the service reaches it', async () => {
     await apply()
-    const kept = keep(32_671)
+    const kept = lab.keep(32_671)
     await until('the flow', async () => (await flows()).some((flow) => flow.includes('dport=32671')))
     await apply(echo())
     await untilAnswered(kept)
@@ -168,7 +157,7 @@ describe('a flow', () => {
 
   test('of many goes on while others change, and none of another program ends', async () => {
     await apply(echo(), echoTwo())
-    const kept = keep(32_671, VISITOR, lab.world, 500)
+    const kept = lab.keep(32_671, VISITOR, lab.world, 500)
     await startUdpEcho(lab.world, 'away', 32_671)
     const away = keepFlows(lab.edge, VISITOR, 32_671, PUBLIC4)
     onTestFinished(away.stop)
@@ -177,25 +166,26 @@ describe('a flow', () => {
     const before = await flowIds(32_671)
     expect(before).toHaveLength(501)
     await apply(echo({ blockedIps: ['198.51.100.10'] }), local())
-    driver = open()
+    driver = lab.open()
     await apply(echo({ blockedIps: ['198.51.100.10'] }))
     expect(await flowIds(32_671)).toEqual(before)
   })
 
-  test('ends also when the edge is killed before it comes to it, wherever', async () => {
+  test('ends even when the edge is killed before that, at any step', async () => {
     let died = true
     for (let call = 1; died; call++) {
       await apply(echo(), echoTwo())
-      const kept = keep(32_671)
+      const kept = lab.keep(32_671)
       await untilAnswered(kept)
       const change = { settings, peers: [plain, gatewayPeer], udp: [echoTwo()] }
-      died = await open(dyingExec(lab.edge.exec, call))
+      died = await lab
+        .open(dyingExec(lab.edge.exec, call))
         .apply(change)
         .then(
           () => false,
           () => true,
         )
-      driver = open()
+      driver = lab.open()
       await driver.apply(change)
       expect((await flows()).filter((flow) => flow.includes('sport=7001'))).toEqual([])
       kept.stop()
@@ -212,12 +202,12 @@ describe('this machine', () => {
     await world.must('ip', 'route', 'del', 'local', '127.0.0.1', 'dev', 'lo', 'table', 'local')
     await world.must('ip', 'route', 'add', '127.0.0.1', 'via', PUBLIC4)
     onTestFinished(keepFlows(world, '127.0.0.1', 7003, VISITOR).stop)
-    const visitor = keep(32_673)
+    const visitor = lab.keep(32_673)
     await untilAnswered(visitor)
     const isReached = async () =>
       (await flows()).some((flow) => / dst=127\.0\.0\.1 sport=\d+ dport=7003 packets/.test(flow))
     expect(await isReached()).toBe(false)
-    // Without the guard it is: it is the guard that keeps it out.
+    // Without the guard it gets through, so it is the guard that keeps it out.
     const table = ['inet', `postern_${edge.interface}`]
     await edge.must('nft', 'flush', 'chain', ...table, 'prerouting_loopback')
     await until('the packets on loopback', isReached)
@@ -262,11 +252,11 @@ describe('this machine', () => {
           : lab.edge.exec.stream(program, args, options),
     }
     await apply()
-    const bare = open(without)
+    const bare = lab.open(without)
     await expect(bare.apply({ settings, peers: [plain], udp: [echo()] })).rejects.toBeInstanceOf(
       ProgramMissingError,
     )
-    const kept = keep(32_671)
+    const kept = lab.keep(32_671)
     await untilAnswered(kept)
     await expect(bare.apply({ settings, peers: [plain], udp: [echoTwo()] })).rejects.toThrow(
       'conntrack is not installed',
@@ -275,7 +265,7 @@ describe('this machine', () => {
   })
 })
 
-test('an address family that the public host lacks is said on the service', async () => {
+test('an address family that the public host lacks is reported on the service', async () => {
   const only4 = {
     node: { kind: 'local' as const },
     backend: { host: '192.0.2.1', port: 53 },

@@ -1,6 +1,7 @@
-import type { Peer, TunnelSettings } from '@postern/contract/desired-state'
-import type { PortFacts, Problem } from '@postern/contract/edge'
-import type { Exec } from '@postern/host/exec'
+import type { Peer, TunnelSettings } from '@postern/contract/edge/desired-state'
+import type { Problem } from '@postern/contract/edge/edge'
+import type { PortFacts } from '@postern/contract/edge/edge-messages'
+import type { Exec } from '@postern/host/processes/exec'
 import { findIp } from '@postern/net/ip'
 import type { PortSpan } from '@postern/render/haproxy/options'
 import type { FirewallPlan } from '@postern/render/nftables/plan'
@@ -10,12 +11,15 @@ import type { ResolvedPortRoute } from '@postern/render/resolved-route'
 import { explainPort } from '../explain-port.ts'
 
 export interface UdpOptions {
-  /** Where UDP services may be, without ports of the installation itself; default: nowhere. */
+  /** Ports for UDP services, without the installation's own; default: none. */
   portRange?: PortSpan
   ownPorts?: readonly number[]
 }
 
-/** Addresses and networks in the lists of all UDP services: with more, nft would take too long and say too much. */
+/**
+ * Most addresses and networks in the lists of all UDP services: with more, nft would take too long and print too
+ * much.
+ */
 const MOST_LISTED = 20_000
 
 interface UdpWanted {
@@ -39,7 +43,7 @@ export interface UdpFacts extends Pick<PortFacts, 'ipv4Only' | 'ipv6Only'> {
 
 /**
  * The UDP services that can be carried, and why others cannot. A port that another program holds is left to it; but a
- * service that has its port is not made to give it up by whoever opens it later, unless that is root.
+ * service that has its port keeps it when another user opens it later, unless that is root.
  * @param observed the table with the services that have their ports
  */
 export async function findUdpServices(
@@ -64,7 +68,7 @@ export async function findUdpServices(
       problems.push({ scope: { kind: 'service', id: route.id }, message })
       continue
     }
-    // Two at one port would make nft refuse everything.
+    // Two services at one port would make nft refuse everything.
     const isTaken = held.includes(route.port) || services.some(({ port }) => port === route.port)
     const isPossible = isInRange(options, route.port) && !isTaken
     if (isPossible) {
@@ -97,7 +101,7 @@ export function isInRange({ portRange, ownPorts = [] }: UdpOptions, port: number
   return portRange !== undefined && portRange.from <= port && port <= portRange.to && !ownPorts.includes(port)
 }
 
-/** Where the public host is a name, it may have addresses of both kinds. */
+/** A public host that is a name may have addresses of both kinds. */
 function whyUnreached({ target4, target6 }: UdpService, { publicHost }: TunnelSettings): string | undefined {
   const family = findIp(publicHost)?.family
   if (family === undefined || (family === 4 ? target4 : target6)) return undefined
@@ -105,7 +109,10 @@ function whyUnreached({ target4, target6 }: UdpService, { publicHost }: TunnelSe
   return `Visitors come to ${publicHost} by IPv${family}, and this service's backend has only an IPv${other} address.`
 }
 
-/** The ports of enabled services that programs of this machine hold, also for connections of their own, as text. */
+/**
+ * The ports of enabled services that programs of this machine hold, including ports of their own connections, as
+ * text.
+ */
 export async function findHeldPorts(
   exec: Exec,
   udp: readonly Pick<ResolvedPortRoute, 'enabled' | 'port'>[],
@@ -147,7 +154,7 @@ export function withFormerTargets(plan: FirewallPlan, observed: ObservedTable | 
   return { ...plan, sets: { ...plan.sets, targets4: both('targets4'), targets6: both('targets6') } }
 }
 
-/** The ports of services of which anything in force differs from the plan. */
+/** The ports of services for which the table in force differs from the plan. */
 export function changedPorts(plan: FirewallPlan, observed: ObservedTable): Set<number> {
   const ports = new Set<number>()
   for (const name of UDP_SET_NAMES) {

@@ -22,7 +22,7 @@ function makeAdmission() {
   return { machine, network, admission, ask, answer: () => hanging.resolve(network) }
 }
 
-test('asks once for the same peers, and again for others', async () => {
+test('checks once for the same peers, and again for others', async () => {
   const { machine, ask } = makeAdmission()
   const wanted = wantedWith(OFFICE)
   expect(await ask(wanted)).toEqual([OFFICE])
@@ -32,7 +32,7 @@ test('asks once for the same peers, and again for others', async () => {
   expect(machine.looks).toBe(2)
 })
 
-test('the tunnel begins with the look that HAProxy waited for, and only with a fresh one', async () => {
+test('the tunnel begins with the reading that HAProxy waited for, if it is fresh', async () => {
   const { machine, admission } = makeAdmission()
   const wanted = wantedWith(OFFICE)
   await admission.admit(wanted)
@@ -47,7 +47,7 @@ test('the tunnel begins with the look that HAProxy waited for, and only with a f
   expect(machine.looks).toBe(4)
 })
 
-test('without a look, what was in the tunnel stays for a minute, and nothing new comes in', async () => {
+test('without a reading, networks stay in the tunnel for a minute, and no new one comes in', async () => {
   const { machine, network, admission, ask } = makeAdmission()
   network.occupied.push({ network: { base: { family: 4, value: 0xc0a80900n }, prefix: 24 }, what: 'lan0' })
   expect(await ask(wantedWith(OFFICE, TAKEN))).toEqual([OFFICE])
@@ -62,13 +62,13 @@ test('without a look, what was in the tunnel stays for a minute, and nothing new
   expect(await ask(wanted)).toEqual([OFFICE, ATTIC])
 })
 
-test('nothing is in the tunnel before the first look', async () => {
+test('nothing is in the tunnel before the first reading', async () => {
   const { machine, ask } = makeAdmission()
   machine.does = 'fail'
   expect(await ask()).toEqual([])
 })
 
-test('nobody waits twice for a look that hangs, and its end counts', async () => {
+test('nobody waits twice for a reading that hangs, and its result counts in the end', async () => {
   const { machine, admission, ask, answer } = makeAdmission()
   await ask()
   machine.does = 'hang'
@@ -83,7 +83,7 @@ test('nobody waits twice for a look that hangs, and its end counts', async () =>
   expect(machine.looks).toBe(2)
 })
 
-test('nothing is asked where there is no gateway', async () => {
+test('without a gateway nothing is read', async () => {
   const { machine, ask } = makeAdmission()
   expect(await ask(wantedWith())).toEqual([])
   expect(machine.looks).toBe(0)

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Peer, TunnelSettings } from '@postern/contract/desired-state'
+import type { Peer, TunnelSettings } from '@postern/contract/edge/desired-state'
 import { publicKeyOf } from '@postern/host/wireguard-keys'
 import { admitPeers, type OccupiedNetwork, type PlanInput } from '@postern/render/wireguard/plan'
 import type { Network } from './observe.ts'
@@ -11,22 +11,22 @@ export interface WireGuardWanted {
 
 export interface AdmissionOptions {
   gatewayNetworks?: readonly string[] | null
-  /** Looks at this machine. */
+  /** Reads this machine's network. */
   observe(): Promise<Network>
   /** In ms; it only grows. */
   clock(): number
 }
 
-/** How long the networks of gateways stay in while this machine cannot be looked at, in ms. */
+/** How long the networks of gateways stay in while this machine cannot be read, in ms. */
 const MEMORY = 60_000
-/** How long HAProxy waits for a look, in ms. At the first there is nothing else to go by. */
+/** How long HAProxy waits for a reading, in ms. The first time there is no previous one. */
 const PATIENCE = { first: 10_000, later: 1_000 }
-/** How long ago the look that HAProxy waited for may have ended to count as the first of the tunnel, in ms. */
+/** How old the reading that HAProxy waited for may be to count as the tunnel's first, in ms. */
 const FRESH = 1_000
 
 /**
- * Knows which networks of gateways are in the tunnel, by the last look at this machine. While `ip` hangs or fails,
- * those that were in the tunnel stay for a minute and no other comes in.
+ * Decides which networks of gateways are in the tunnel, by the last reading of this machine. While `ip` hangs or
+ * fails, those in the tunnel stay for a minute and no other comes in.
  */
 export function createAdmission({ gatewayNetworks = null, observe, clock }: AdmissionOptions) {
   let last: (WireGuardWanted & { admitted: readonly Peer[] }) | undefined
@@ -60,15 +60,18 @@ export function createAdmission({ gatewayNetworks = null, observe, clock }: Admi
 
   return {
     look,
-    /** The first look of an apply, which may have been begun for HAProxy. */
+    /** The first reading of an apply, which may have been begun for HAProxy. */
     async lookOnce(wanted: WireGuardWanted): Promise<Network> {
       const { look: early, endedAt } = begun ?? {}
       begun = undefined
       return early && (endedAt === undefined || clock() - endedAt < FRESH) ? early : look(wanted)
     },
-    /** What cannot be looked at for long is not behind a gateway: its packets would leave this machine by another way. */
+    /**
+     * After a long time without a reading no network counts as behind a gateway: packets might leave this machine
+     * another way.
+     */
     async admit(wanted: WireGuardWanted): Promise<readonly Peer[]> {
-      // Most have no gateway, and starting a program would delay what changes.
+      // Most installations have no gateway, and starting a program would delay the change.
       if (wanted.peers.every(({ subnets }) => subnets.length === 0)) return wanted.peers
       if (!isLast(wanted) && brokenSince === undefined) await begin(wanted)
       const isForgotten = brokenSince !== undefined && clock() - brokenSince > MEMORY

@@ -1,5 +1,5 @@
-import type { Exec } from '@postern/host/exec'
-import { dyingExec } from '@postern/testkit/dying-exec'
+import type { Exec } from '@postern/host/processes/exec'
+import { dyingExec } from '@postern/testkit/processes/dying-exec'
 import { shared } from '@postern/testkit/shared'
 import { afterEach, describe, expect, test } from 'vitest'
 import { makeKeys, makePeer } from '../../../test/factories.ts'
@@ -56,6 +56,31 @@ describe('the tunnel', () => {
     ])
     await lab.driver().apply({ settings, peers: [] })
     expect(await lab.must('ip', 'route', 'get', '10.20.3.4')).toContain('via 192.168.50.254')
+    await lab.must('ip', 'link', 'del', 'lan0')
+  })
+
+  test('leaves nothing of its networks to other routes while it is away, until it is removed', async () => {
+    await lab.must('ip', 'link', 'add', 'lan0', 'type', 'bridge')
+    await lab.must('ip', 'addr', 'add', '192.168.50.1/24', 'dev', 'lan0')
+    await lab.must('ip', 'link', 'set', 'lan0', 'up')
+    await lab.must('ip', 'route', 'add', 'default', 'via', '192.168.50.254')
+    const wayTo = async (address: string) => (await lab.run('ip', 'route', 'get', address)).stdout
+    const inside = ['10.64.0.2', '192.168.7.20', 'fd77::20']
+    const ways = async () => (await Promise.all(inside.map(wayTo))).map((way) => way.includes('lan0'))
+    // HAProxy may be told of a network before it is in the tunnel.
+    const driver = lab.driver()
+    await driver.admit({ settings, peers: [site, gateway] })
+    expect(await ways()).toEqual([false, false, false])
+    expect(await wayTo('192.168.8.20')).toContain('lan0')
+    await driver.apply({ settings, peers: [site, gateway] })
+    await lab.must('ip', 'link', 'del', lab.interface)
+    expect(await ways()).toEqual([false, false, false])
+    await driver.admit({ settings, peers: [site] })
+    await driver.apply({ settings, peers: [site] })
+    expect(await wayTo('192.168.7.20')).toContain('lan0')
+    await driver.remove()
+    expect(await wayTo('10.64.0.2')).toContain('lan0')
+    expect(await lab.must('ip', 'route', 'show', 'type', 'unreachable')).toBe('')
     await lab.must('ip', 'link', 'del', 'lan0')
   })
 
@@ -144,7 +169,7 @@ describe('the tunnel', () => {
     }
   })
 
-  test('is believed only when it is seen, whatever the programs say', async () => {
+  test('counts only once it was read back, whatever the programs say', async () => {
     await lab.driver().apply({ settings, peers: [] })
     const deaf: Exec = {
       ...lab.exec,
@@ -166,7 +191,7 @@ describe('the tunnel', () => {
     )
   })
 
-  test('leaves a node out that would break others, as its own problem', async () => {
+  test("leaves out a node that would break others, and reports it as that node's problem", async () => {
     const ownKey = { ...makePeer(9), publicKey: await lab.publicKeyOf(settings.tunnelPrivateKey) }
     const peers = [
       site,
@@ -192,13 +217,13 @@ describe('the tunnel', () => {
     expect((await lab.must('wg', 'show', lab.interface, 'peers')).trim().split('\n')).toHaveLength(2)
   })
 
-  test('a network that this machine uses itself stays with this machine', async () => {
+  test('a network that this machine itself uses stays with this machine', async () => {
     await lab.must('ip', 'link', 'add', 'lan0', 'type', 'bridge')
     await lab.must('ip', 'addr', 'add', '192.168.7.5/24', 'dev', 'lan0')
     await lab.must('ip', 'link', 'set', 'lan0', 'up')
     const wanted = { settings, peers: [site, gateway] }
     const { problems } = await lab.driver().apply(wanted)
-    // Nor is a host in it taken for one behind the gateway.
+    // Nor does a host in it count as behind the gateway.
     expect(await lab.driver().admit(wanted)).toEqual([site, { ...gateway, subnets: ['fd77::/64'] }])
     const route = await lab.must('ip', 'route', 'get', '192.168.7.20')
     await lab.must('ip', 'link', 'del', 'lan0')

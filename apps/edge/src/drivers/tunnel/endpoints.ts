@@ -3,20 +3,25 @@ import { writeAtomic } from '@postern/host/files'
 import { findIp, formatIp } from '@postern/net/ip'
 import { isWireGuardKey } from '@postern/net/keys'
 
-/** Where each peer was last, by public key. */
+/** The last endpoint of each peer, by public key. */
 export type Endpoints = ReadonlyMap<string, string>
 
-/** What outlives the interface: after a reboot the edge calls its nodes, which do not know yet that they must. */
+/**
+ * Outlives the interface: after a reboot the edge contacts its nodes, which do not know yet that they must reconnect.
+ */
 export interface EndpointMemory {
   recall(): Promise<Endpoints>
-  /** Writes only what differs. @throws when the disk does not take it */
+  /**
+   * Writes only if something differs.
+   * @throws when the disk fails
+   */
   keep(endpoints: Endpoints): Promise<void>
 }
 
 export function createEndpointMemory(file: string): EndpointMemory {
   let held: string | undefined
   const read = async () => {
-    // Without what it held the tunnel stands all the same: the nodes find us by themselves.
+    // The tunnel works without the file: the nodes reconnect by themselves.
     held ??= await readFile(file, 'utf8').catch(() => '')
     return held
   }
@@ -31,7 +36,7 @@ export function createEndpointMemory(file: string): EndpointMemory {
   }
 }
 
-/** A line for each peer, as `wg show NAME endpoints` prints it; what is none is left out. */
+/** A line for each peer, as `wg show NAME endpoints` prints it; other lines are skipped. */
 function parseEndpoints(text: string): Endpoints {
   const endpoints = new Map<string, string>()
   for (const line of text.split('\n')) {

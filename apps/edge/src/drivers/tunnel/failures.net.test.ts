@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import type { Exec } from '@postern/host/exec'
+import type { Exec } from '@postern/host/processes/exec'
 import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -25,7 +25,7 @@ describe('the tunnel', () => {
     expect(statSync(`${lab.dir}/wireguard`).mode & 0o777).toBe(0o700)
   })
 
-  test('an interface that is made anew calls the nodes where they were last', async () => {
+  test('a new interface contacts the nodes at their last endpoints', async () => {
     const wanted = { settings, peers: [site, gateway] }
     await lab.driver().apply(wanted)
     await lab.must('wg', 'set', lab.interface, 'peer', site.publicKey, 'endpoint', '127.0.0.1:4444')
@@ -56,7 +56,7 @@ describe('the tunnel', () => {
     expect(await lab.endpointOf(site.publicKey)).toBe(moved)
   })
 
-  test('endpoints that are none harm nothing, and a disk that keeps none is named', async () => {
+  test('malformed endpoints do no harm, and a disk that fails is reported', async () => {
     const texts = ['127.0.0.1:0', '127.0.0.1:65536', '127.0.0.1', '::1:5', '[fe80::1%lo]:5', 'a.test:5', '']
     writeFileSync(lab.endpointsFile, `\0\n${texts.map((each) => `${site.publicKey}\t${each}`).join('\n')}`)
     expect((await lab.driver().apply({ settings, peers: [site] })).problems).toEqual([])
@@ -70,13 +70,13 @@ describe('the tunnel', () => {
     expect(problems[0]?.message).toContain("The nodes' endpoints cannot be kept: EISDIR")
   })
 
-  test('an interface of another kind is left alone and named', async () => {
+  test('an interface of another kind is left alone and reported', async () => {
     await lab.must('ip', 'link', 'add', lab.interface, 'type', 'bridge')
     await expect(lab.driver().apply({ settings, peers: [] })).rejects.toThrow(/another kind \(bridge\)/)
     await lab.must('ip', 'link', 'del', lab.interface)
   })
 
-  test('a wireguard-go that ends at once is named at once', async () => {
+  test('a wireguard-go that ends at once is reported at once', async () => {
     const exec: Exec = {
       ...lab.exec,
       startDetached: (_program, _args, options) => lab.exec.startDetached('false', [], options),
@@ -85,7 +85,7 @@ describe('the tunnel', () => {
     await expect(lab.driver(exec).apply({ settings, peers: [] })).rejects.toThrow(
       /wireguard-go did not start; .*\.log says why/,
     )
-    // A hundred ms on a machine that has nothing else to do; one that hangs is waited for 8 s.
+    // A hundred ms on an idle machine; for one that hangs the edge waits 8 s.
     expect(performance.now() - began).toBeLessThan(4000)
   })
 
@@ -105,7 +105,7 @@ describe('the tunnel', () => {
   })
 })
 
-test('a UDP port that somebody holds is named, and taken when it is free', async () => {
+test('a UDP port that another program holds is reported, and taken when it is free', async () => {
   const script = `require('node:dgram').createSocket('udp4').bind(${TUNNEL_PORT}, () => console.log('bound'))`
   const holder = await new Promise<{ stop(): void; ended: Promise<void> }>((resolve) => {
     const ended = Promise.withResolvers<void>()

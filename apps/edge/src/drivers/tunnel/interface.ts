@@ -1,5 +1,5 @@
-import type { RunResult } from '@postern/host/exec'
-import { isRunning } from '@postern/host/processes'
+import type { RunResult } from '@postern/host/processes/exec'
+import { isRunning } from '@postern/host/processes/processes'
 import { errorFrom, PartFailedError, PartMissingError } from '../part.ts'
 import { markAsOwn, type OwnTunnel } from './owner.ts'
 import { findKind, findTunnel } from './wg.ts'
@@ -15,11 +15,14 @@ const START_DEADLINE = 8000
 const PATIENCE = 3000
 const NO_KERNEL_WIREGUARD = /unknown device type|not supported/i
 
-/** Waits for the interface or makes it: in the kernel when it can, else by wireguard-go. @throws PartMissingError, PartFailedError */
+/**
+ * Waits for the interface or makes it: in the kernel if possible, else with wireguard-go.
+ * @throws PartMissingError, PartFailedError
+ */
 export async function ensureInterface(options: InterfaceOptions): Promise<void> {
   const kind = await findKind(options.exec, options.interface)
   if (kind === 'wireguard' || (kind === 'tun' && (await answersWithin(options, PATIENCE)))) return
-  // The wireguard-go behind it has ended, so nothing can adopt it.
+  // Its wireguard-go has ended, so it cannot be adopted.
   if (kind === 'tun') await removeInterface(options)
   else if (kind !== undefined)
     throw new PartFailedError(`${options.interface} is an interface of another kind (${kind}).`)
@@ -77,7 +80,7 @@ async function startUserspace(options: InterfaceOptions): Promise<void> {
     throw new PartFailedError(`wireguard-go did not start; ${log} says why. It needs /dev/net/tun.`)
 }
 
-/** @param isThere the program that would answer; one that has ended is not waited for, as no other change is made meanwhile */
+/** @param isThere whether the program that would answer still runs; if not, there is no reason to wait */
 async function answersWithin(options: InterfaceOptions, ms: number, isThere = () => true): Promise<boolean> {
   const deadline = performance.now() + ms
   for (;;) {

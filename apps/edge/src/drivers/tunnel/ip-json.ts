@@ -3,7 +3,7 @@ import { findIp, formatIp } from '@postern/net/ip'
 import type { OccupiedNetwork } from '@postern/render/wireguard/plan'
 import * as z from 'zod/mini'
 
-/** What `ip -j` prints, as far as we read it. With a filter, iproute2 prints `{}` for what it left out. */
+/** The part of `ip -j`'s output that we read. With a filter, iproute2 prints `{}` for what it left out. */
 
 const AddressInfo = z.object({
   local: z.optional(z.string()),
@@ -27,27 +27,29 @@ const Route = z.object({
   dev: z.optional(z.string()),
   table: z.optional(z.string()),
   protocol: z.optional(z.string()),
+  type: z.optional(z.string()),
+  metric: z.optional(z.number()),
 })
 export type IpRoute = z.infer<typeof Route>
 
 const Netconf = z.object({ forwarding: z.optional(z.boolean()) })
 
-/** @throws SyntaxError or ZodError when the text is something else. */
+/** @throws SyntaxError or ZodError when the text has another form */
 export function parseLinks(json: string): Link[] {
   return z.array(Link).parse(JSON.parse(json === '' ? '[]' : json))
 }
 
-/** @throws SyntaxError or ZodError when the text is something else. */
+/** @throws SyntaxError or ZodError when the text has another form */
 export function parseNetconf(json: string): z.infer<typeof Netconf>[] {
   return z.array(Netconf).parse(JSON.parse(json === '' ? '[]' : json))
 }
 
-/** @throws SyntaxError or ZodError when the text is something else. */
+/** @throws SyntaxError or ZodError when the text has another form */
 export function parseRoutes(json: string): IpRoute[] {
   return z.array(Route).parse(JSON.parse(json === '' ? '[]' : json))
 }
 
-/** The addresses of a link in their one spelling with prefix length; link-local ones are the kernel's own. */
+/** The addresses of a link in their one spelling with prefix length, without the kernel's own link-local ones. */
 export function addressesOf(link: Link): string[] {
   return link.addr_info.flatMap((info) => {
     const ip = findIp(info.local ?? '')
@@ -78,7 +80,7 @@ export function occupiedNetworks(
     )
   const led = routes.flatMap((route) => {
     const network = findCidr(route.dst)
-    // Those of the kernel are the networks of its own addresses.
+    // The kernel's routes are the networks of its own addresses.
     if (!network || route.protocol === 'kernel') return []
     const way = [route.gateway && ` via ${route.gateway}`, route.dev && ` on ${route.dev}`]
     return [{ network, what: `the route ${route.dst}${way.filter(Boolean).join('')}` }]

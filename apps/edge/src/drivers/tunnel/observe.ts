@@ -1,7 +1,8 @@
-import type { Exec } from '@postern/host/exec'
 import { findText } from '@postern/host/files'
+import type { Exec } from '@postern/host/processes/exec'
 import type { OccupiedNetwork } from '@postern/render/wireguard/plan'
 import { errorFrom } from '../part.ts'
+import { barriersAmong, isBarrier } from './barriers.ts'
 import {
   addressesOf,
   destinationOf,
@@ -15,25 +16,25 @@ import type { ObservedTunnel } from './steps.ts'
 import { findTunnel } from './wg.ts'
 
 export interface TunnelSight {
-  /** Undefined when there is no interface, or nothing behind it speaks WireGuard. */
+  /** Undefined when there is no interface, or no WireGuard behind it. */
   tunnel: ObservedTunnel | undefined
   /** False when the administrator has switched IPv6 off for new interfaces. */
   hasIpv6: boolean
 }
 
-/** What this machine is connected to. */
+/** The networks that this machine is connected to. */
 export interface Network {
   links: Link[]
   /** The main table's. */
   routes: IpRoute[]
-  /** What is not the tunnel's. */
+  /** Routes that are not the tunnel's. */
   occupied: OccupiedNetwork[]
 }
 
 interface Options {
   exec: Exec
   interface: string
-  resolvConf: string
+  resolvConfs: readonly string[]
 }
 
 /** Reads the interface. @throws PartFailedError, ProgramMissingError */
@@ -57,13 +58,14 @@ export async function observeTunnel(
         held,
         addresses: addressesOf(link),
         routes,
+        barriers: barriersAmong(all, name),
       },
     hasIpv6: disabled?.trim() === '0',
   }
 }
 
 /**
- * One program for all of it, since starting one costs the edge more than what it reads.
+ * One program for all of it, since starting one costs the edge more than reading its output.
  * @throws PartFailedError, ProgramMissingError
  */
 export async function observeNetwork(options: Options): Promise<Network> {
@@ -75,9 +77,11 @@ export async function observeNetwork(options: Options): Promise<Network> {
   const [first = '', second = ''] = stdout.split('\n')
   const links = parseLinks(first)
   const routes = parseRoutes(second).filter(({ table = 'main' }) => table === 'main')
-  const foreign = routes.filter(({ dev }) => dev !== options.interface)
-  const resolvers = await readResolvers(options.resolvConf)
-  return { links, routes, occupied: occupiedNetworks(links, foreign, resolvers, options.interface) }
+  const foreign = routes.filter(
+    (route) => route.dev !== options.interface && !isBarrier(route, options.interface),
+  )
+  const resolvers = await Promise.all(options.resolvConfs.map(readResolvers))
+  return { links, routes, occupied: occupiedNetworks(links, foreign, resolvers.flat(), options.interface) }
 }
 
 async function readResolvers(path: string): Promise<string[]> {

@@ -1,14 +1,14 @@
-import type { Exec } from '@postern/host/exec'
+import type { Exec } from '@postern/host/processes/exec'
 import { errorFrom, PartFailedError } from '../part.ts'
 import { parseLinks } from './ip-json.ts'
 
 /**
- * Several installations can share a machine: the alias of a tunnel's interface names the data directory of the one that
- * made it, so that no other adopts or removes it. One without an alias was made before there were any.
+ * Several installations can share a machine: the alias of a tunnel's interface names the data directory of the one
+ * that made it, so that no other adopts or removes it. One without an alias is from a release before aliases.
  */
 export interface OwnTunnel {
   exec: Exec
-  /** As the settings name it. */
+  /** Its name in the settings. */
   interface: string
   dataDir: string
 }
@@ -36,7 +36,7 @@ export async function assertNotOfOthers(tunnel: OwnTunnel): Promise<void> {
     )
 }
 
-/** The interfaces of this installation, also one that it made under another setting. */
+/** The interfaces of this installation, including one from another setting. */
 export async function listOwnInterfaces({ exec, interface: name, dataDir }: OwnTunnel): Promise<string[]> {
   const owners = await listOwners(exec)
   const marked = [...owners].flatMap(([each, owner]) => (owner === dataDir ? [each] : []))
@@ -45,7 +45,7 @@ export async function listOwnInterfaces({ exec, interface: name, dataDir }: OwnT
 
 /** @returns the data directory by the name of the interface, for those that are marked */
 async function listOwners(exec: Exec): Promise<Map<string, string>> {
-  // Where it is missing or hangs, HAProxy can still do its work, and the tunnel's part says why it cannot.
+  // If `ip` is missing or hangs, HAProxy can still work, and the tunnel's part reports why it cannot.
   const answer = await exec.run('ip', ['-j', 'link', 'show'], { timeoutMs: 2000 }).catch(() => undefined)
   const links = answer?.code === 0 ? parseLinks(answer.stdout) : []
   return new Map(

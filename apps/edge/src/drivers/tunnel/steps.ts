@@ -1,16 +1,19 @@
 import { LIMITS } from '@postern/contract/limits'
 import { findCidr, formatCidr } from '@postern/net/cidr'
 import type { TunnelPlan } from '@postern/render/wireguard/plan'
+import { barrierTo } from './barriers.ts'
 import type { Tunnel } from './wg.ts'
 
-/** What is wanted of the interface. */
+/** The wanted state of the interface. */
 export interface WantedTunnel extends TunnelPlan {
   interface: string
   privateKey: string
   listenPort: number
+  /** Networks whose packets may leave through the tunnel only. */
+  barriers: string[]
 }
 
-/** What the interface is now. Texts in their one spelling. */
+/** The present state of the interface. Texts in their one spelling. */
 export interface ObservedTunnel {
   /** `wireguard`: the kernel's; `tun`: that of wireguard-go. */
   kind: string
@@ -20,6 +23,8 @@ export interface ObservedTunnel {
   addresses: string[]
   /** Destinations; `kernel` ones come and go with the addresses. */
   routes: { destination: string; kernel: boolean }[]
+  /** Networks whose packets leave through the tunnel only. */
+  barriers: string[]
 }
 
 export type Step =
@@ -27,10 +32,14 @@ export type Step =
   /** Make the keys, the port and the peers exactly as wanted. */
   | { kind: 'sync' }
 
-/** The steps from what is to what shall be; none when they are equal. Additions come before removals. */
+/** The steps from the present to the wanted state; none when they are equal. Additions come before removals. */
 export function planSteps(wanted: WantedTunnel, observed: ObservedTunnel): Step[] {
   const dev = ['dev', wanted.interface]
   const ip = (...args: string[]): Step => ({ kind: 'ip', args: [...args, ...dev] })
+  const barrier = (verb: 'add' | 'del', network: string): Step => ({
+    kind: 'ip',
+    args: ['route', verb, ...barrierTo(network, wanted.interface)],
+  })
   const newAddresses = wanted.addresses.filter((each) => !observed.addresses.includes(each))
   const comingRoutes = newAddresses.map((each) => networkOf(each))
   const present = observed.routes.map((route) => route.destination)
@@ -42,16 +51,22 @@ export function planSteps(wanted: WantedTunnel, observed: ObservedTunnel): Step[
       !kernel && !wanted.routes.includes(destination) && !homes.includes(destination),
   )
   return [
+    ...wanted.barriers
+      .filter((each) => !observed.barriers.includes(each))
+      .map((each) => barrier('add', each)),
     ...(inSync ? [] : [{ kind: 'sync' } as const]),
     ...(observed.mtu === LIMITS.tunnelMtu ? [] : [ip('link', 'set', 'mtu', String(LIMITS.tunnelMtu))]),
     ...(observed.up ? [] : [ip('link', 'set', 'up')]),
     ...newAddresses.map((each) => ip('addr', 'add', each, ...(each.includes(':') ? ['nodad'] : []))),
-    // Never `replace`, which would take a route that is not ours.
+    // Never `replace`, which would take over a route that is not ours.
     ...newRoutes.map((each) => ip('route', 'add', each, 'proto', 'static')),
     ...oldRoutes.map(({ destination }) => ip('route', 'del', destination)),
     ...observed.addresses
       .filter((each) => !wanted.addresses.includes(each))
       .map((each) => ip('addr', 'del', each)),
+    ...observed.barriers
+      .filter((each) => !wanted.barriers.includes(each))
+      .map((each) => barrier('del', each)),
   ]
 }
 
@@ -75,7 +90,7 @@ export function missingPeers(wanted: WantedTunnel, held: Tunnel): number[] {
     .map((peer) => peer.nodeId)
 }
 
-/** True when the keys and the port are right and nobody is in the tunnel who should not be. */
+/** True when the keys and the port are right and no unwanted peer is in the tunnel. */
 export function isOwnPartRight(wanted: WantedTunnel, held: Tunnel): boolean {
   const keys = new Set(wanted.peers.map((peer) => peer.publicKey))
   return (

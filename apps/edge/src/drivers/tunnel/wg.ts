@@ -1,4 +1,4 @@
-import type { Exec } from '@postern/host/exec'
+import type { Exec } from '@postern/host/processes/exec'
 import { askSocket } from '@postern/host/socket'
 import { parseWgDump, type WgDump, type WgPeer } from '@postern/host/wg-dump'
 import { parseLinks } from './ip-json.ts'
@@ -9,8 +9,8 @@ export type Tunnel = Omit<WgDump, 'publicKey'>
 const LIMITS = { timeoutMs: 5000, mostBytes: 64 * 1024 * 1024 }
 
 /**
- * What WireGuard holds now; undefined when nothing of that name answers. It runs `wg` only for the kernel's interfaces:
- * `wg` deletes a socket on which wireguard-go is not listening yet, and wireguard-go then exits.
+ * The present state of WireGuard; undefined when nothing of that name answers. It runs `wg` only for the kernel's
+ * interfaces: `wg` deletes a socket on which wireguard-go is not listening yet, and wireguard-go then exits.
  * @throws ProgramMissingError
  */
 export async function findTunnel(exec: Exec, name: string): Promise<Tunnel | undefined> {

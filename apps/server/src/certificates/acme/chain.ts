@@ -2,21 +2,21 @@ import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { loadX509 } from '../issue.ts'
 import { AcmeError } from './errors.ts'
 
-/** A certificate as an authority signed it for us. */
+/** A certificate that an authority signed for us. */
 export interface SignedChain {
-  /** PEM, the leaf first, and nothing else. */
+  /** Only PEM, the leaf first. */
   certificate: string
   privateKey: string
   notBefore: Date
   notAfter: Date
-  /** Who signed it, for people. */
+  /** The name of the authority that signed it. */
   issuer: string
 }
 
 const BLOCK = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g
 const MAX_CERTIFICATES = 8
 
-/** @throws AcmeError when it is not a certificate of this key for this name, or not one of now */
+/** @throws AcmeError when it is not a currently valid certificate for this key and name */
 export function readChain(text: string, privateKey: string, domain: string, now: number): SignedChain {
   const blocks = text.match(BLOCK) ?? []
   const [first] = blocks
@@ -24,7 +24,7 @@ export function readChain(text: string, privateKey: string, domain: string, now:
   const leaf = parse(first)
   if (!leaf.checkPrivateKey(createPrivateKey(privateKey))) throw refusal('signed another key')
   if (leaf.checkHost(domain, { subject: 'never' }) === undefined) throw refusal(`did not sign for ${domain}`)
-  if (leaf.validToDate.getTime() <= now) throw refusal('sent a certificate that has ended')
+  if (leaf.validToDate.getTime() <= now) throw refusal('sent a certificate that has expired')
   return {
     certificate: `${blocks.join('\n')}\n`,
     privateKey,
@@ -47,14 +47,14 @@ function issuerOf({ issuer }: X509Certificate): string {
   return (part('O') ?? part('CN') ?? 'Unnamed authority').slice(0, 100)
 }
 
-/** By what an authority knows a certificate that shall be renewed (RFC 9773, 4.1); undefined: it names no authority. */
+/** The id by which an authority knows a certificate to renew (RFC 9773, 4.1); undefined: it names no authority. */
 export async function renewalId(chain: string): Promise<string | undefined> {
   const x509 = await loadX509()
   const leaf = new x509.X509Certificate(chain.match(BLOCK)?.[0] ?? chain)
   const keyId = leaf.getExtension(x509.AuthorityKeyIdentifierExtension)?.keyId
   if (keyId === undefined) return undefined
   const serial = Buffer.from(evenHex(new X509Certificate(chain).serialNumber), 'hex')
-  // As DER writes it: a leading zero where it would otherwise be negative.
+  // As in DER: with a leading zero where it would otherwise be negative.
   const isHigh = (serial[0] ?? 0) >= 0x80
   const der = isHigh ? Buffer.concat([Buffer.from([0]), serial]) : serial
   return `${Buffer.from(keyId, 'hex').toString('base64url')}.${der.toString('base64url')}`

@@ -5,7 +5,7 @@ import type { AcmeAnswer, AcmeHttp } from './http.ts'
 import { bindAccount, jwkOf, signJws, thumbprintOf } from './jws.ts'
 import { Account, Authorization, Directory, Order, RenewalInfo } from './objects.ts'
 
-/** An object of the authority's, and how long it asks us to wait before we look again, in ms. */
+/** One of the authority's objects, and how long it asks us to wait before the next poll, in ms. */
 export interface Looked<T> {
   value: T
   retryAfter: number | undefined
@@ -27,20 +27,23 @@ export interface RenewalWindow {
   end: number
 }
 
-/** Talks to one authority in the name of one account (RFC 8555). Every call throws AcmeError. */
+/** Talks to one authority as one account (RFC 8555). Every call throws AcmeError. */
 export interface AcmeClient {
   /** The thumbprint of the account's key. */
   thumbprint(): Promise<string>
   directory(): Promise<Directory>
-  /** Makes the account, or finds the one of this key. @returns its address */
+  /**
+   * Creates the account, or finds the existing one of this key.
+   * @returns its address
+   */
   register(form: AccountForm): Promise<string>
   updateContact(account: string, email: string | null): Promise<void>
   placeOrder(account: string, order: object): Promise<{ url: string; order: Order }>
   readOrder(account: string, url: string): Promise<Looked<Order>>
   readAuthorization(account: string, url: string): Promise<Looked<Authorization>>
-  /** Asks the authority to look for the answer now. */
+  /** Asks the authority to check the answer now. */
   startChallenge(account: string, url: string): Promise<void>
-  /** Tells the authority that nothing more comes. */
+  /** Tells the authority that we give this up. */
   deactivate(account: string, authorization: string): Promise<void>
   finalize(account: string, url: string, csr: string): Promise<void>
   /** PEM, the leaf first. */
@@ -53,13 +56,13 @@ interface Parts {
   http: AcmeHttp
   /** The address of the authority's directory. */
   directory: string
-  /** P-256, of the account. */
+  /** The account's P-256 key. */
   key: KeyObject
   clock(): number
 }
 
 const MAX_BAD_NONCES = 8
-/** An authority may say something new of itself. */
+/** Because an authority may change its directory. */
 const DIRECTORY_AGE = 3_600_000
 const KEPT_NONCES = 40
 
@@ -83,7 +86,7 @@ export function createAcmeClient({ http, directory: address, key, clock }: Parts
     return nonce
   }
 
-  /** @param account null: known by the key itself */
+  /** @param account null: identified by the key itself */
   async function post(
     url: string,
     account: string | null,
@@ -160,13 +163,13 @@ export function createAcmeClient({ http, directory: address, key, clock }: Parts
 
 const contactsOf = (email: string | null) => (email === null ? [] : [`mailto:${email}`])
 
-/** What a server in front of an authority says without its words. */
+/** Statuses of a server in front of an authority, without the authority's own words. */
 const BUSY: Readonly<Record<number, string>> = {
   429: 'The certificate authority takes no more requests for now',
   503: 'The certificate authority is not available for now',
 }
 
-/** @throws AcmeError for everything but a success */
+/** @throws AcmeError for everything except success */
 function accept(answer: AcmeAnswer, now: number): AcmeAnswer {
   const { status, headers } = answer
   if (status >= 200 && status < 300) return answer
@@ -190,7 +193,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // Refused by the schema, like anything else that is not of the protocol.
+    // The schema refuses it, like anything else outside the protocol.
     return undefined
   }
 }

@@ -2,7 +2,7 @@ import { loadX509 } from '../issue.ts'
 
 const KEY = { name: 'ECDSA', namedCurve: 'P-256' }
 
-/** A new key for a certificate, PEM. Made off the loop, like all keys of WebCrypto. */
+/** A new key for a certificate, PEM. Made off the main thread, like all keys of WebCrypto. */
 export async function createCertificateKey(): Promise<string> {
   const x509 = await loadX509()
   const { privateKey } = await crypto.subtle.generateKey(KEY, true, ['sign', 'verify'])
@@ -10,7 +10,7 @@ export async function createCertificateKey(): Promise<string> {
   return `${x509.PemConverter.encode(pkcs8, 'PRIVATE KEY')}\n`
 }
 
-/** What an authority signs: DER in base64url. The name is only where it counts, in the SAN. */
+/** The request that an authority signs: DER in base64url. The name is only in the SAN, where it counts. */
 export async function createCsr(privateKey: string, domain: string): Promise<string> {
   const x509 = await loadX509()
   const keys = await importKeys(privateKey)

@@ -14,12 +14,12 @@ test.each([
   expect(readRetryAfter(header, NOW)).toBe(wait)
 })
 
-test("an authority's words are one bounded line that cannot deceive", () => {
+test("an authority's text becomes one short line without deceptive characters", () => {
   expect(cleanWords('a\r\n\u0000 b\u202Ec\u200B d')).toBe('a b c d')
   expect(cleanWords('x'.repeat(10_000))).toHaveLength(500)
 })
 
-test('of several parts of a problem the first is told too', () => {
+test('of a problem with several parts, the first is shown too', () => {
   const type = 'urn:ietf:params:acme:error:compound'
   expect(readProblem({ type, detail: 'Two names failed', subproblems: [{ detail: 'CAA of b' }] })).toEqual({
     type: 'compound',

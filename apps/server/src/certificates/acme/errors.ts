@@ -1,22 +1,22 @@
 import * as z from 'zod/mini'
 
-/** What an authority says of a failure (RFC 8555, 6.7), without the start that all its types share. */
+/** The type that an authority gives a failure (RFC 8555, 6.7), without the prefix that all types share. */
 export interface AcmeProblem {
-  /** Like `rateLimited`; of ours are `unreachable`: no answer, and `garbage`: none that can be understood. */
+  /** Like `rateLimited`; two are our own: `unreachable`, no answer, and `garbage`, an answer that makes no sense. */
   type: string
   /** Its own words, in one line. */
   detail: string
-  /** The names that it is about, where the authority says so. */
+  /** The names concerned, where the authority says so. */
   identifiers?: readonly string[]
 }
 
-/** An authority refused, or could not be understood. */
+/** An authority refused, or its answer made no sense. */
 export class AcmeError extends Error {
   readonly code = 'acme'
   readonly type: string
-  /** The status of HTTP; 0: there was no answer. */
+  /** The HTTP status; 0: there was no answer. */
   readonly status: number
-  /** ms that it asks us to wait. */
+  /** How long it asks us to wait, in ms. */
   readonly retryAfter: number | undefined
   readonly identifiers: readonly string[]
   constructor(
@@ -49,7 +49,7 @@ export const ProblemDocument = z.object({
   subproblems: z.optional(z.array(z.object({ detail: z.optional(z.string()), identifier }))),
 })
 
-/** The words of a problem document; of several parts the first, which is nearest to the cause. */
+/** The text of a problem document; of several parts the first, which is closest to the cause. */
 export function readProblem({
   type = '',
   detail,
@@ -68,7 +68,7 @@ export function readProblem({
   }
 }
 
-/** One line without control characters and marks that turn a text around: it is shown to people. */
+/** One line for people, without control characters and marks that reverse a text. */
 export function cleanWords(text: string): string {
   return text
     .slice(0, 4 * MAX_DETAIL)

@@ -18,11 +18,11 @@ export interface AcmeRequest {
   accept?: string
 }
 
-/** How an authority is reached: over TLS only, no longer than a while, with answers of a bounded size. */
+/** Sends requests to an authority: only over TLS, with a time limit and a limit on the size of answers. */
 export interface AcmeHttp {
   /** @throws AcmeError of type `unreachable` */
   send(url: string, request: AcmeRequest): Promise<AcmeAnswer>
-  /** Ends what is asked just now, too. */
+  /** Also aborts the running requests. */
   close(): void
 }
 
@@ -30,7 +30,7 @@ const TIMEOUT = 15_000
 const MAX_ANSWER = 256 * 1024
 const USER_AGENT = 'Postern'
 
-/** @param caFile PEM of whom to trust in place of the public authorities; null: these */
+/** @param caFile PEM of the roots to trust instead of the public authorities; null: those */
 export function createAcmeHttp(caFile: string | null): AcmeHttp {
   let opened: Promise<Agent> | undefined
   const closing = new AbortController()

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { ProblemDocument } from './errors.ts'
 
-/** What an authority sends, as far as it is used (RFC 8555, 7.1; RFC 9773). */
+/** The fields of an authority's objects that we use (RFC 8555, 7.1; RFC 9773). */
 
 const url = z.string().check(z.maxLength(2048), z.regex(/^https:\/\/[^\s]+$/))
 

@@ -8,30 +8,31 @@ import { type AcmeClient, type Binding, createAcmeClient } from '../acme/client.
 import { createCertificateKey } from '../acme/csr.ts'
 import type { AcmeHttp } from '../acme/http.ts'
 
-/** Our account at the authority of the settings. */
+/** Our account at the authority in the settings. */
 export interface Authorized {
   client: AcmeClient
-  /** Its address there. */
+  /** Its address at the authority. */
   account: string
 }
 
 export interface Accounts {
   /** Makes one at the first order. @throws AcmeError */
   open(): Promise<Authorized>
-  /** The authority does not know it any more: the next order makes it anew, with the same key. */
+  /** Call it when the authority no longer knows the account: the next order creates it again, with the same key. */
   forget(): Promise<void>
 }
 
+const accountNameOf = (directory: string) => `acme.account ${directory}`
+
 const Kept = z.object({ url: z.string(), email: z.nullable(z.string()) })
 
-/** Each authority has a key of its own: none can follow us to another. */
+/** Each authority gets its own key, so that none can track us to another. */
 export function createAccounts(context: Context, http: AcmeHttp): Accounts {
   const { db, secrets, config, clock } = context
-  const { POSTERN_ACME_DIRECTORY: directory, POSTERN_ACME_EMAIL: email } = config.settings
-  const [keyName, accountName] = [`acme.key ${directory}`, `acme.account ${directory}`]
-  let opened: Promise<Authorized> | undefined
+  let opened: { of: string; account: Promise<Authorized> } | undefined
 
-  async function openKey(): Promise<string> {
+  async function openKey(directory: string): Promise<string> {
+    const keyName = `acme.key ${directory}`
     const kept = (await findSettings(db, keyName))?.[keyName]
     if (kept !== undefined) return secrets.open(kept, PLACES.setting(keyName))
     const key = await createCertificateKey()
@@ -40,8 +41,11 @@ export function createAccounts(context: Context, http: AcmeHttp): Accounts {
   }
 
   async function open(): Promise<Authorized> {
-    const client = createAcmeClient({ http, directory, key: createPrivateKey(await openKey()), clock })
-    const kept = await findAccount()
+    const { POSTERN_ACME_DIRECTORY: directory, POSTERN_ACME_EMAIL: email } = config.settings
+    const accountName = accountNameOf(directory)
+    const key = createPrivateKey(await openKey(directory))
+    const client = createAcmeClient({ http, directory, key, clock })
+    const kept = await findAccount(accountName)
     if (kept?.email === email) return { client, account: kept.url }
     const account = kept?.url ?? (await client.register({ email, binding: await findBinding(context) }))
     if (kept) await client.updateContact(account, email)
@@ -49,21 +53,26 @@ export function createAccounts(context: Context, http: AcmeHttp): Accounts {
     return { client, account }
   }
 
-  async function findAccount(): Promise<z.infer<typeof Kept> | undefined> {
+  async function findAccount(accountName: string): Promise<z.infer<typeof Kept> | undefined> {
     const kept = (await findSettings(db, accountName))?.[accountName]
     return kept === undefined ? undefined : Kept.parse(JSON.parse(kept))
   }
 
   return {
     open() {
-      opened ??= open()
-      opened.catch(() => {
-        opened = undefined
+      const { POSTERN_ACME_DIRECTORY, POSTERN_ACME_EMAIL } = config.settings
+      const of = JSON.stringify([POSTERN_ACME_DIRECTORY, POSTERN_ACME_EMAIL])
+      if (opened?.of === of) return opened.account
+      const next = { of, account: open() }
+      opened = next
+      next.account.catch(() => {
+        if (opened === next) opened = undefined
       })
-      return opened
+      return next.account
     },
     async forget() {
       opened = undefined
+      const accountName = accountNameOf(config.settings.POSTERN_ACME_DIRECTORY)
       await db.deleteFrom('settings').where('key', '=', accountName).execute()
     },
   }

@@ -13,7 +13,10 @@ const desk = useOrderDesk()
 /** 32 bytes, as authorities give them out. */
 const EAB_SECRET = 'zWNDZM6eQGHWpSRTPal5eIUYFTu7EajVIoguysqZ9wG'
 
-/** Pebble with renewal information: it wants each certificate to be renewed as soon as it is issued. @returns the ids asked about */
+/**
+ * Pebble with renewal information that asks for each certificate to be renewed at once.
+ * @returns the ids asked about
+ */
 function offerRenewalInfo(
   refuse: (order: Record<string, unknown>) => FrontAnswer = () => undefined,
 ): string[] {
@@ -36,7 +39,7 @@ function offerRenewalInfo(
   return ids
 }
 
-/** The first certificate of this domain, and then the one that the authority wants in its place. */
+/** The first certificate of this domain, and then the renewal that the authority asked for. */
 async function renew(domain: string, ids: readonly string[]): Promise<X509Certificate> {
   await desk.whenIs(await desk.create(domain), VALID)
   const first = await desk.shown(domain)
@@ -51,7 +54,7 @@ async function renew(domain: string, ids: readonly string[]): Promise<X509Certif
   return first
 }
 
-test('that says when it wants a renewal is asked, heard, and told what is replaced', async () => {
+test('with renewal information is asked, obeyed, and told which certificate is replaced', async () => {
   const ids = offerRenewalInfo()
   const first = await renew('ari.example.com', ids)
   const [keyId = '', serial = ''] = ids[0]?.split('.') ?? []
@@ -66,7 +69,7 @@ test('that says when it wants a renewal is asked, heard, and told what is replac
 test.each([
   ['alreadyReplaced', 409],
   ['malformed', 400],
-])('that does not take the word for what is replaced (%s) gets an order without', async (type, status) => {
+])('that refuses the id of the replaced certificate (%s) gets an order without it', async (type, status) => {
   const refused: unknown[] = []
   const ids = offerRenewalInfo(({ replaces }) => {
     if (replaces === undefined) return undefined
@@ -79,14 +82,14 @@ test.each([
   expect((await desk.orders())[0]?.failures).toBe(0)
 })
 
-test('that offers no renewal information is not told what is replaced', async () => {
+test('without renewal information is not told which certificate is replaced', async () => {
   await desk.whenIs(await desk.create('plain.example.com'), VALID)
   await desk.setAhead(61 * DAY)
   await until('the renewal', () => desk.placed().taken === 2)
   for (const order of desk.front.orders) expect(order).not.toHaveProperty('replaces')
 })
 
-test('with short lives is asked for the next certificate in time', async () => {
+test('with short lifetimes is asked for the next certificate in time', async () => {
   const short = await startPebble({
     httpPort: desk.httpPort,
     nameServer: desk.names.address,
@@ -102,7 +105,7 @@ test('with short lives is asked for the next certificate in time', async () => {
   }
 })
 
-test('of another address gets an account of its own, and signs all anew; meanwhile the old ones stay', async () => {
+test('with a new address gets a new account, and signs all certificates again; meanwhile the old ones stay', async () => {
   const id = await desk.create('move.example.com')
   const { issuer } = await desk.whenIs(id, VALID)
   const first = await desk.shown('move.example.com')
@@ -138,7 +141,7 @@ test('of another address gets an account of its own, and signs all anew; meanwhi
   }
 })
 
-test('without the profile that was asked for says which it has', async () => {
+test('without the requested profile lists those it has', async () => {
   await desk.restart({ POSTERN_ACME_PROFILE: 'shortlived' })
   const certificate = await desk.whenIs(await desk.create('profile.example.com'), { status: 'failed' })
   expect(certificate.problem).toMatchObject({ code: 'rejected' })

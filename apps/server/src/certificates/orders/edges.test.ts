@@ -15,7 +15,7 @@ const report = (...each: number[]) => {
 }
 const wait = (signal = new AbortController().signal) => whenApplied({ bus, edges }, 7, signal)
 
-test('it is there once every edge that is connected has applied it, and not without an edge', async () => {
+test('it resolves once every connected edge has applied it, and not without an edge', async () => {
   report()
   const done = vi.fn()
   const waiting = wait().then(done)
@@ -29,14 +29,14 @@ test('it is there once every edge that is connected has applied it, and not with
   expect(done).toHaveBeenCalled()
 })
 
-test('after a minute it says that the edge did not take it', async () => {
+test('after a minute it reports that the edge did not take it', async () => {
   report(6)
   const waiting = expect(wait()).rejects.toThrow(EdgeNotReadyError)
   await vi.advanceTimersByTimeAsync(60_000)
   await waiting
 })
 
-test('it ends with what it waits for', async () => {
+test('it ends when the order does', async () => {
   report(6)
   const controller = new AbortController()
   const waiting = expect(wait(controller.signal)).rejects.toThrow('gone')

@@ -1,17 +1,17 @@
-import type { InForce } from '@postern/contract/edge'
+import type { InForce } from '@postern/contract/edge/edge-messages'
 import type { LiveBus } from '../../changes/live.ts'
 import { EdgeNotReadyError } from './problems.ts'
 
 const TIMEOUT = 60_000
 
-/** HAProxy answers the authority; a tunnel or a firewall that fails is no matter. */
+/** HAProxy answers the authority, so a failing tunnel or firewall does not matter. */
 interface Parts {
   bus: Pick<LiveBus, 'listen'>
   edges: { views(): readonly { inForce: Pick<InForce, 'haproxy'> }[] }
 }
 
 /**
- * Resolves when HAProxy of every edge that is connected has this revision in force.
+ * Resolves when HAProxy of every connected edge has applied this revision.
  * @throws EdgeNotReadyError after a minute, or the signal's reason
  */
 export function whenApplied({ bus, edges }: Parts, revision: number, signal: AbortSignal) {

@@ -8,20 +8,20 @@ import { findPause, type Intake, readIntake } from './pause.ts'
 import { askRenewalInfo } from './renewal-info.ts'
 import { type Next, StoppedError, type Turn, takeTurn } from './turn.ts'
 
-/** So many orders are under way at the same time; the others wait for their turn. */
+/** How many orders are under way at the same time; the others wait for their turn. */
 const MOST_OPEN = 20
-/** The longest sleep: a clock may be set meanwhile. */
+/** The longest sleep, because the clock may be set meanwhile. */
 const HOUR = 3_600_000
-/** A database that was busy for a moment keeps nobody waiting for long. */
+/** Short, because the database is only busy for a moment. */
 const AFTER_FAILURE = 10_000
 
-/** Looks after all orders until the context ends: goes on with those under way, and places those that are due. */
+/** Runs all orders until the context ends: continues those under way, and places those that are due. */
 export async function startOrders(context: Context): Promise<void> {
   const http = createAcmeHttp(context.config.settings.POSTERN_ACME_CA_FILE)
   const accounts = createAccounts(context, http)
   const passes = createSingleFlight(() =>
     pass().catch((err: unknown) => {
-      context.log.error({ err }, 'the orders of certificates could not be looked after')
+      context.log.error({ err }, 'the orders of certificates could not be processed')
       sleep(AFTER_FAILURE)
     }),
   )
@@ -40,7 +40,7 @@ export async function startOrders(context: Context): Promise<void> {
     sleep(Math.min(Math.max(wait, 50), HOUR))
   }
 
-  /** Beside the orders: an authority that hangs delays none of them. */
+  /** In parallel to the orders, so that an authority that hangs delays none of them. */
   function askInfo(): void {
     asking ??= askRenewalInfo(context, accounts)
       .catch((err: unknown) => {
@@ -53,6 +53,14 @@ export async function startOrders(context: Context): Promise<void> {
       })
   }
 
+  /** Orders under way are placed again there, and those that wait for the previous one need not. */
+  async function turnToAuthority(): Promise<void> {
+    await turns.end()
+    await startAnew(context)
+    await hastenFailed(context)
+    poke()
+  }
+
   function sleep(ms: number): void {
     clearTimeout(timer)
     timer = setTimeout(poke, ms).unref()
@@ -60,19 +68,28 @@ export async function startOrders(context: Context): Promise<void> {
 
   await startAnew(context)
   await forgetLeft(context)
+  const turning = createSingleFlight(() =>
+    turnToAuthority().catch((err: unknown) =>
+      context.log.error({ err }, 'the orders could not go to the new authority'),
+    ),
+  )
   const stop = context.bus.listen((hint) => {
-    if (hint.kind === 'changed' && hint.touched.domains?.length) poke()
+    if (hint.kind !== 'changed') return
+    if (hint.touched.settings?.some((name) => name.startsWith('POSTERN_ACME_'))) turning.trigger()
+    else if (hint.touched.domains?.length) poke()
   })
   context.onDispose(async () => {
     passes.close()
     stop()
+    turning.close()
+    await turning.idle()
     const ended = turns.end()
     http.close()
     await passes.idle()
     clearTimeout(timer)
     await asking
     await ended
-    // One that the last pass began.
+    // One that the previous pass began.
     await turns.end()
   })
   poke()
@@ -81,16 +98,19 @@ export async function startOrders(context: Context): Promise<void> {
 interface Turns {
   readonly running: Running
   begin(next: Next, intake: Intake): void
-  /** Stops all. @returns once each has kept how far it came */
+  /** Stops all. Resolves when each has saved its progress. */
   end(): Promise<unknown>
 }
 
-/** The orders under way. @param poke says that one has got on or ended */
+/**
+ * The orders under way.
+ * @param poke called when one has progressed or ended
+ */
 function createTurns(context: Context, accounts: Accounts, poke: () => void): Turns {
   const running: Running = new Map()
   const ends = new Set<Promise<void>>()
 
-  /** What fails without an end that could be kept is not tried again at once. */
+  /** An order whose end could not be saved is not tried again at once. */
   async function endSafely(turn: Promise<void>, signal: AbortSignal): Promise<void> {
     try {
       await turn
@@ -122,7 +142,7 @@ function createTurns(context: Context, accounts: Accounts, poke: () => void): Tu
 
 type Running = Map<number, Turn>
 
-/** Keys at a previous authority are kept while one of its certificates is in use: people may go back to it. */
+/** A previous authority's keys stay while one of its certificates is in use, because people may go back to it. */
 async function forgetLeft({ db, config }: Context): Promise<void> {
   const used = await db
     .selectFrom('orders')
@@ -141,7 +161,7 @@ async function forgetLeft({ db, config }: Context): Promise<void> {
 
 const NAMES_OF_SETTINGS = ['acme.key', 'acme.account', 'acme.pause']
 
-/** What another authority signed is ordered anew at the one of the settings; what is in use stays until then. */
+/** Certificates of another authority are ordered anew at the one in the settings; they stay in use until then. */
 async function startAnew({ db, clock, config }: Context): Promise<void> {
   await db
     .updateTable('orders')
@@ -149,6 +169,16 @@ async function startAnew({ db, clock, config }: Context): Promise<void> {
     .where('step', 'is', null)
     .where('directory', 'is not', null)
     .where('directory', '!=', config.settings.POSTERN_ACME_DIRECTORY)
+    .execute()
+}
+
+/** What failed at one authority, or with other words for it, may succeed now. */
+async function hastenFailed({ db, clock }: Context): Promise<void> {
+  await db
+    .updateTable('orders')
+    .set({ due_at: clock(), failures: 0 })
+    .where('step', 'is', null)
+    .where('failures', '>', 0)
     .execute()
 }
 
@@ -174,7 +204,7 @@ async function queueDue({ db, bus, clock }: Context): Promise<void> {
   if (due.length > 0) bus.emit({ kind: 'ordered', domains: due.map(({ domain_id }) => domain_id) })
 }
 
-/** Those that are placed already come first: after a start they go on. */
+/** Placed ones first: after a restart they continue. */
 async function listNext({ db }: Context, running: Running, { kind }: Intake): Promise<Next[]> {
   const isTried = kind === 'trying' && [...running.values()].some(({ isTrying }) => isTrying)
   const room = isTried ? 0 : Math.min(MOST_OPEN - running.size, kind === 'trying' ? 1 : MOST_OPEN)
@@ -195,7 +225,7 @@ async function listNext({ db }: Context, running: Running, { kind }: Intake): Pr
   return rows.map(({ domain, ...row }) => ({ row, domain }))
 }
 
-/** Those whose time to be asked about has come are being asked about. */
+/** The questions about renewals are already under way. */
 async function findNextTime(context: Context): Promise<number> {
   const { db, clock } = context
   const order = await db

@@ -5,7 +5,7 @@ import { LookupError } from '../../core/domains/resolver.ts'
 
 const desk = useOrderDesk()
 
-/** Once the name was checked, and before the authority looks. */
+/** After our own check of the name, and before the authority's. */
 async function change(domain: string, ours: string[] | LookupError, theirs: string[] | 'none') {
   await desk.edge.pause(true)
   const id = await desk.create(domain)
@@ -27,7 +27,7 @@ test('a name that points elsewhere', async () => {
   expect(problem).toMatchObject({ code: 'dns', found: ['198.51.100.7'], expected: ['203.0.113.1'] })
 })
 
-test('port 80 that nobody reaches', async () => {
+test('an unreachable port 80', async () => {
   const certificate = await change('here.example.com', ['203.0.113.1'], [NOWHERE])
   expect(certificate.problem).toMatchObject({ code: 'unreachable', found: ['203.0.113.1'] })
   expect(certificate.problem?.detail).toContain('here.example.com')
@@ -90,13 +90,13 @@ test('an authority that hangs, which delays no other domain', async () => {
   expect(certificate.problem?.detail).toContain('did not answer within')
 })
 
-test('an authority that hangs does not keep the server from stopping, which goes on with the order later', async () => {
+test('an authority that hangs does not keep the server from stopping; the order goes on later', async () => {
   desk.front.intercept = ({ url }) => (url === '/order-plz' ? 'hang' : undefined)
   const id = await desk.create('stuck.example.com')
   await until('the order to be placed', () => desk.front.asked.includes('POST /order-plz'))
   const before = performance.now()
   await desk.stop({ keepData: true })
-  // At once, five times two seconds; the authority would be waited for 15 s.
+  // At once, with a margin of five times two seconds; the authority's timeout is 15 s.
   expect(performance.now() - before).toBeLessThan(10_000)
   desk.front.intercept = () => undefined
   await desk.start({ dataDir: desk.server.dataDir })

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 
 const desk = useOrderDesk()
 
-test('a domain gets a certificate that the root of the authority vouches for, and nothing is left over', async () => {
+test("a domain gets a certificate that the authority's root verifies, and nothing is left over", async () => {
   const id = await desk.create('app.example.com')
   const certificate = await desk.whenIs(id, VALID)
   expect(certificate.issuer).toMatch(/^Pebble/)
@@ -43,7 +43,7 @@ test('no key of the account or of a certificate is in an answer, a log, or reada
   }
 })
 
-test('the authority is told to look only when the edge has the answer', async () => {
+test('the authority is asked to check only when the edge has the answer', async () => {
   await desk.edge.pause(true)
   const id = await desk.create('slow.example.com')
   await desk.whenIs(id, { step: 'preparing' })
@@ -53,7 +53,7 @@ test('the authority is told to look only when the edge has the answer', async ()
   expect(desk.edge.looked).not.toContain('slow.example.com unknown')
 })
 
-test('a tunnel and a firewall that fail keep no order waiting', async () => {
+test('a failing tunnel and firewall do not delay an order', async () => {
   const failed = { state: 'failed', detail: 'broken' } as const
   desk.edge.over = (revision) => ({
     applied: 0,
@@ -73,7 +73,7 @@ test('a restart goes on with the order that was under way', async () => {
   expect(desk.placed().taken).toBe(1)
 })
 
-test('a domain that gets another name meanwhile is ordered anew, and has one of our own until then', async () => {
+test('a domain that is renamed meanwhile gets a new order, and a self-signed certificate until then', async () => {
   await desk.edge.pause(true)
   const id = await desk.create('before.example.com')
   await desk.whenIs(id, { step: 'preparing' })
@@ -89,7 +89,7 @@ test('a domain that gets another name meanwhile is ordered anew, and has one of 
   expect(leaf.checkHost('before.example.com')).toBeUndefined()
 })
 
-test('an order that the authority has forgotten meanwhile is placed anew', async () => {
+test('an order that the authority has forgotten is placed again', async () => {
   await desk.edge.pause(true)
   const id = await desk.create('lost.example.com')
   await desk.whenIs(id, { step: 'preparing' })
@@ -102,7 +102,7 @@ test('an order that the authority has forgotten meanwhile is placed anew', async
   expect(desk.placed().taken).toBe(2)
 })
 
-test('changing to self-signed in the middle ends the order, and so does deleting', async () => {
+test('changing to self-signed in the middle ends the order, and so does deleting the domain', async () => {
   await desk.edge.pause(true)
   const [one, two] = [await desk.create('one.example.com'), await desk.create('two.example.com')]
   await desk.whenIs(one, { step: 'preparing' })
@@ -124,15 +124,15 @@ test('changing to self-signed in the middle ends the order, and so does deleting
 /** On a busy machine one may fail, and is placed again within a minute. */
 const PLACED_AGAIN = { timeoutMs: 150_000 }
 
-test('sixty at once never keep the server from anything else for long, and no more than 20 are open', async () => {
+test('sixty at once never block the server for long, and at most 20 are open', async () => {
   let [longest, most, last] = [0, 0, process.threadCpuUsage()]
-  // This thread's time alone: what else the machine does must not count.
+  // Only this thread's time, so that other load on the machine does not count.
   const timer = setInterval(() => {
     const { user, system } = process.threadCpuUsage(last)
     last = process.threadCpuUsage()
     longest = Math.max(longest, (user + system) / 1000)
   }, 1)
-  // So that each waits where it is open, until all are there.
+  // Each waits after it was opened, until all are open.
   await desk.edge.pause(true)
   const ids: number[] = []
   for (let n = 0; n < 60; n++) ids.push(await desk.create(`many${n}.example.com`))
@@ -163,7 +163,7 @@ test('sixty at once never keep the server from anything else for long, and no mo
 
 const DAY = 86_400_000
 
-test('comes at two thirds of the life, and one that fails leaves the running certificate', async () => {
+test('comes after two thirds of the lifetime, and a failed one leaves the present certificate', async () => {
   const id = await desk.create('app.example.com')
   await desk.whenIs(id, VALID)
   const first = await desk.shown('app.example.com')

@@ -8,7 +8,10 @@ const desk = useOrderDesk()
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000]
 const DOMAIN = 'app.example.com'
 
-/** Lets the clock go from try to try. @returns how long each was waited for */
+/**
+ * Moves the clock from try to try.
+ * @returns how long the wait before each was
+ */
 async function waitThrough(id: number, isEnough: (waits: readonly number[]) => boolean): Promise<number[]> {
   const waits: number[] = []
   let last = ''
@@ -20,7 +23,7 @@ async function waitThrough(id: number, isEnough: (waits: readonly number[]) => b
       )
     })
     last = failed.problem?.at ?? ''
-    // In use is what was in use.
+    // The certificate in use has not changed.
     expect(failed).toMatchObject({ status: 'valid', kind: 'certbot', problem: { code: 'authority' } })
     const next = msOf(failed.nextTryAt)
     waits.push(next - msOf(last))
@@ -36,7 +39,7 @@ test.each([
   ['answers garbage', { status: 200, body: '<html>' }],
   ['has an error page', { status: 502, body: '<html>' }],
 ])(
-  'of an authority that %s for an hour the certificate stays, and is renewed soon after',
+  'when the authority %s for an hour, the certificate stays, and is renewed soon after',
   async (_, answer) => {
     const id = await desk.create(DOMAIN)
     await desk.whenIs(id, VALID)
@@ -63,7 +66,7 @@ test.each([
   },
 )
 
-test('the waits end growing at a day', async () => {
+test('the waits grow up to a day', async () => {
   const id = await desk.create(DOMAIN)
   await desk.whenIs(id, VALID)
   desk.front.intercept = () => ({ status: 500, body: 'no' })
@@ -75,7 +78,7 @@ test('the waits end growing at a day', async () => {
   }
 })
 
-test('where one domain fails again and again, another is not delayed', async () => {
+test('a domain that fails again and again does not delay another', async () => {
   desk.names.answers.set('lost.example.com', 'none')
   const lost = await desk.create('lost.example.com')
   await desk.whenIs(lost, { status: 'failed' })
@@ -87,7 +90,7 @@ test('where one domain fails again and again, another is not delayed', async () 
   expect(await desk.read(well)).toMatchObject(VALID)
 })
 
-test('what was left for another authority is removed once nothing of it is in use', async () => {
+test('the data of a previous authority is removed once none of its certificates is in use', async () => {
   const id = await desk.create(DOMAIN)
   await desk.whenIs(id, VALID)
   const other = await startPebble({ httpPort: desk.httpPort, nameServer: desk.names.address })

@@ -53,7 +53,10 @@ export async function keepCertificate(
   })
 }
 
-/** Says why there is none, and plans the next try. What is in use stays. @throws OrderGoneError */
+/**
+ * Stores why there is none, and plans the next try. The certificate in use stays.
+ * @throws OrderGoneError
+ */
 export async function keepFailure(context: Context, { row, domain }: Ended, error: unknown): Promise<void> {
   const problem = await toProblem(context, domain, error)
   const now = context.clock()

@@ -15,7 +15,7 @@ export interface Pause {
   problem: CertificateProblem
 }
 
-/** How the authority takes orders: any; none; or one, of which it depends whether the pause is over. */
+/** Which orders the authority takes: any; none; or one, as a test whether the pause is over. */
 export type Intake = { kind: 'open' } | { kind: 'paused'; pause: Pause } | { kind: 'trying' }
 
 const Kept = z.object({ until: z.number(), times: z.number(), problem: CertificateProblem })
@@ -34,17 +34,17 @@ export async function readIntake(source: Source): Promise<Intake> {
   const kept = await findKept(source)
   if (!kept) return { kind: 'open' }
   const left = kept.until - source.clock()
-  // One of longer than a day was made before the clock was set back.
+  // One of more than a day is from before the clock was set back.
   return left > 0 && left <= DAY ? { kind: 'paused', pause: kept } : { kind: 'trying' }
 }
 
-/** The pause that is in force now. */
+/** The present pause. */
 export async function findPause(source: Source): Promise<Pause | undefined> {
   const intake = await readIntake(source)
   return intake.kind === 'paused' ? intake.pause : undefined
 }
 
-/** As long as the authority asks for, from a minute on, longer each time in a row, and for a day at most. */
+/** As long as the authority asks for, at least a minute, longer each time in a row, and at most a day. */
 export async function beginPause(source: Source, error: AcmeError, random: number): Promise<void> {
   const [now, kept] = [source.clock(), await findKept(source)]
   const isInForce = (await findPause(source)) !== undefined
@@ -58,27 +58,27 @@ export async function beginPause(source: Source, error: AcmeError, random: numbe
   await putSettings(source.db, { [keyOf(source)]: JSON.stringify({ until, times, problem }) })
 }
 
-/** The authority takes orders again. What was under way before it stopped to do so proves nothing. */
+/** Call it when the authority takes orders again. Orders from before the pause prove nothing. */
 export async function endPause(source: Source): Promise<boolean> {
   if ((await readIntake(source)).kind !== 'trying') return false
   await source.db.deleteFrom('settings').where('key', '=', keyOf(source)).execute()
   return true
 }
 
-/** A person does not want to wait: the next order tries. */
+/** Call it when a person does not want to wait: the next order tries. */
 export async function liftPause(source: Source): Promise<void> {
   const kept = await findKept(source)
   if (kept) await putSettings(source.db, { [keyOf(source)]: JSON.stringify({ ...kept, until: 0 }) })
 }
 
-/** Whether an authority that refuses this would refuse orders for other names, too. */
+/** Whether the authority would refuse orders for other names for the same reason. */
 export function concernsAll(error: unknown, domain: string): error is AcmeError {
   if (!(error instanceof AcmeError)) return false
   if (error.status === 503) return error.retryAfter !== undefined
   return (error.status === 429 || error.type === 'rateLimited') && !isAboutName(error, domain)
 }
 
-/** There is no field that says so for every limit, and so its words count, too. */
+/** No field says so for every limit, so the text of the problem counts too. */
 function isAboutName({ message, identifiers }: AcmeError, domain: string): boolean {
   if (identifiers.length > 0 || /\bexact set of\b/i.test(message)) return true
   const words =
@@ -90,7 +90,7 @@ function isAboutName({ message, identifiers }: AcmeError, domain: string): boole
   return [...namesAbove(domain)].some((name) => named.has(name))
 }
 
-/** The domain itself and what is above it, without the last label. */
+/** The domain itself and its parents, except the top-level domain. */
 function* namesAbove(domain: string): Iterable<string> {
   const labels = domain.split('.')
   for (let start = 0; start < labels.length - 1; start++) yield labels.slice(start).join('.')

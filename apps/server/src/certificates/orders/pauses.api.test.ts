@@ -35,7 +35,7 @@ const whenAllAre = async (ids: readonly number[], what: object) => {
 }
 const left = async (id: number) => msOf((await desk.read(id)).nextTryAt) - Date.now() - desk.ahead
 
-test('a limit of the whole account lets no other order ask; each row says until when and why', async () => {
+test('a limit of the whole account stops all other orders; each row shows until when and why', async () => {
   atNewOrder(limit(3 * 3600, OF_ACCOUNT))
   const [first = 0] = await createMany(['first'])
   await desk.whenIs(first, waits(OF_ACCOUNT))
@@ -48,16 +48,16 @@ test('a limit of the whole account lets no other order ask; each row says until 
   allowAll()
   await desk.setAhead(3 * HOUR + MINUTE)
   await whenAllAre([first, ...others], VALID)
-  // The one that was refused, and each once.
+  // The refused one, and each of the others once.
   expect(desk.placed()).toEqual({ asked: 7, taken: 6 })
 })
 
-test('after the wait one order asks for all, and waits longer when it is refused again', async () => {
+test('after the wait one order tries for all, and waits longer when it is refused again', async () => {
   atNewOrder(limit(1, OF_ACCOUNT))
   const [first = 0] = await createMany(['first'])
   await desk.whenIs(first, waits(OF_ACCOUNT))
   const others = await createMany(['a', 'b', 'c'])
-  // Whatever it says, a minute is the least.
+  // Whatever it asks for, at least a minute.
   expect(await left(first)).toBeGreaterThan(40_000)
   await desk.setAhead(2 * MINUTE)
   await until('one to ask', () => desk.placed().asked === 2)
@@ -85,7 +85,7 @@ test.each([
       subproblems: [{ detail: 'this', identifier: { type: 'dns', value: 'limited.example.com' } }],
     }),
   ],
-])('a limit that is, by %s, of one name makes only that wait', async (_, answer) => {
+])('a limit of one name, according to %s, makes only that name wait', async (_, answer) => {
   atNewOrder(answer)
   const [limited = 0] = await createMany(['limited'])
   await desk.whenIs(limited, { status: 'failed', step: null, problem: { code: 'rate-limit' } })
@@ -97,7 +97,7 @@ test.each([
 test.each([
   ['503', { status: 503, headers: { 'retry-after': '600' }, body: '' }, 'authority'],
   ['429 without words', { status: 429, headers: { 'retry-after': '600' }, body: 'slow down' }, 'rate-limit'],
-])('a directory that answers %s makes all wait', async (_, answer, code) => {
+])('a directory that answers %s makes all orders wait', async (_, answer, code) => {
   desk.front.intercept = ({ url }) => (url === '/dir' ? answer : undefined)
   const [first = 0] = await createMany(['first'])
   await desk.whenIs(first, { status: 'pending', step: 'queued', problem: { code } })
@@ -110,7 +110,7 @@ test.each([
   await whenAllAre([first, ...others], VALID)
 })
 
-test('no authority makes all wait for longer than a day, nor does a clock that was set back', async () => {
+test('neither an authority nor a clock that was set back makes all orders wait for more than a day', async () => {
   atNewOrder(limit(999_999_999, OF_ACCOUNT))
   const [first = 0] = await createMany(['first'])
   await desk.whenIs(first, waits(OF_ACCOUNT))
@@ -121,7 +121,7 @@ test('no authority makes all wait for longer than a day, nor does a clock that w
   await desk.whenIs(first, VALID)
 })
 
-test('Try again lets one order ask at once, and with its success all', async () => {
+test('Try again lets one order try at once and, if it succeeds, all others', async () => {
   atNewOrder(limit(3 * 3600, OF_ACCOUNT))
   const ids = await createMany(['first'])
   await whenAllAre(ids, waits(OF_ACCOUNT))
@@ -135,7 +135,7 @@ test('Try again lets one order ask at once, and with its success all', async () 
   expect(desk.placed()).toEqual({ asked: 6, taken: 4 })
 })
 
-test('what is under way goes on, also after a restart', async () => {
+test('orders under way go on, even after a restart', async () => {
   await desk.edge.pause(true)
   const [early = 0] = await createMany(['early'])
   await desk.whenIs(early, { step: 'preparing' })
@@ -148,7 +148,7 @@ test('what is under way goes on, also after a restart', async () => {
   expect(desk.placed()).toEqual({ asked: 2, taken: 1 })
 })
 
-test('an order that is stopped on its way is kept, and goes on after the wait', async () => {
+test('an interrupted order is kept, and goes on after the wait', async () => {
   desk.front.intercept = ({ url }) =>
     url?.startsWith('/finalize-order/') ? limit(600, 'too many requests') : undefined
   const [id = 0] = await createMany(['first'])

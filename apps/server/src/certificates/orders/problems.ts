@@ -4,12 +4,15 @@ import type { Context } from '../../context.ts'
 import { LookupError } from '../../core/domains/resolver.ts'
 import { AcmeError } from '../acme/errors.ts'
 
-/** The edges did not say in time that they have the answer for the authority. */
+/** The edges did not confirm in time that they have the answer for the authority. */
 export class EdgeNotReadyError extends Error {
   readonly code = 'edge_not_ready'
 }
 
-/** By the authority's own type of problem (RFC 8555, 6.7; RFC 9773; profiles). All others are troubles of its own. */
+/**
+ * By the authority's type of problem (RFC 8555, 6.7; RFC 9773; profiles). All other types are the authority's own
+ * failures.
+ */
 const CODES: Readonly<Record<string, CertificateProblemCode>> = {
   dns: 'dns',
   connection: 'unreachable',
@@ -29,17 +32,17 @@ const CODES: Readonly<Record<string, CertificateProblemCode>> = {
   userActionRequired: 'account',
 }
 
-/** Those for which it matters what DNS says. */
+/** Problems for which the DNS records matter. */
 const OF_THE_NAME = new Set<CertificateProblemCode>(['dns', 'unreachable', 'answer'])
 
-/** What kind of trouble an authority's refusal is. */
+/** The kind of problem behind an authority's refusal. */
 export function codeOf({ type, status }: AcmeError): CertificateProblemCode {
   return CODES[type] ?? (status === 429 ? 'rate-limit' : 'authority')
 }
 
 type Parts = Pick<Context, 'resolver' | 'config' | 'network' | 'clock' | 'log'>
 
-/** Why an order failed, as a person reads it. */
+/** Why an order failed, for people. */
 export async function toProblem(parts: Parts, domain: string, error: unknown): Promise<CertificateProblem> {
   const at = new Date(parts.clock()).toISOString()
   const plain = (code: CertificateProblemCode, detail: string): CertificateProblem => ({
@@ -61,7 +64,7 @@ export async function toProblem(parts: Parts, domain: string, error: unknown): P
   }
 }
 
-/** Undefined when the name servers did not say. */
+/** Undefined when the name servers did not answer. */
 async function lookUp({ resolver, log }: Parts, name: string): Promise<string[] | undefined> {
   try {
     return (await resolver.resolve(name)).slice(0, 8).map(spell)

@@ -5,11 +5,14 @@ import { randomOf } from './outcome.ts'
 import { renewalInWindow } from './schedule.ts'
 
 const HOUR = 3_600_000
-/** Between two questions, whatever the authority says. */
+/** Between two questions, whatever the authority asks for. */
 const [LEAST, USUAL, MOST] = [60_000, 6 * HOUR, 24 * HOUR]
 const BATCH = 20
 
-/** Asks the authority of those whose time has come when it wants them to be renewed (RFC 9773). @returns how many */
+/**
+ * For certificates that are due to be asked about, asks the authority when to renew them (RFC 9773).
+ * @returns how many
+ */
 export async function askRenewalInfo(context: Context, accounts: Accounts): Promise<number> {
   const due = await context.db
     .selectFrom('orders')

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
 import { liftPause } from './pause.ts'
 
-/** A domain wants a certificate of a public authority from now on. */
+/** From now on a domain wants a certificate of a public authority. */
 export async function addOrder(tx: Transaction<Database>, domainId: number, now: number): Promise<void> {
   const at = new Date(now).toISOString()
   await tx
@@ -12,13 +12,13 @@ export async function addOrder(tx: Transaction<Database>, domainId: number, now:
     .execute()
 }
 
-/** It wants none any more, or goes: the order ends where it is. */
+/** It no longer wants one, or is deleted: the order ends at once. */
 export async function dropOrder(tx: Transaction<Database>, domainId: number): Promise<void> {
   await tx.deleteFrom('challenges').where('domain_id', '=', domainId).execute()
   await tx.deleteFrom('orders').where('domain_id', '=', domainId).execute()
 }
 
-/** What waits after a failure does not wait any longer, nor longer after the next one; nor does it wait for others. */
+/** Ends the wait after a failure, starts the waits over, and ends the pause of all orders. */
 export async function hastenOrder(
   context: Pick<Context, 'clock' | 'config'>,
   tx: Transaction<Database>,

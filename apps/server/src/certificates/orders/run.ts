@@ -12,7 +12,7 @@ import type { Accounts } from './account.ts'
 import { whenApplied } from './edges.ts'
 import { pollWait } from './schedule.ts'
 
-/** One order that is under way. What it reaches is kept at once: a server that is started again goes on from there. */
+/** One order that is under way. Its progress is saved at once, so that a restarted server continues from there. */
 export interface OrderRun {
   context: Context
   accounts: Accounts
@@ -20,16 +20,22 @@ export interface OrderRun {
   domain: string
   /** Aborted when the order is not wanted any more, or the server stops. */
   signal: AbortSignal
-  /** Keeps what is new. @throws when the order is gone */
+  /**
+   * Saves the changes.
+   * @throws when the order is gone
+   */
   keep(values: Partial<Pick<OrderRow, 'step' | 'url' | 'directory' | 'private_key'>>): Promise<void>
   /** The authority has the order. */
   onTaken(): Promise<void>
 }
 
-/** No order is worth more of our patience. */
+/** The longest time for one order. */
 const PATIENCE = 15 * 60_000
 
-/** Takes an order from wherever it is to its certificate. @throws AcmeError, EdgeNotReadyError */
+/**
+ * Takes an order from its present step to its certificate.
+ * @throws AcmeError, EdgeNotReadyError
+ */
 export async function runOrder(run: OrderRun): Promise<SignedChain> {
   const { config, clock } = run.context
   const { client, account } = await run.accounts.open()
@@ -60,7 +66,7 @@ interface Placed {
   url: string
 }
 
-/** Looks for what a previous run made: an authority forgets what is old. */
+/** Continues the order of a previous run, unless the authority has forgotten it. */
 async function isStillThere(client: AcmeClient, account: string, url: string): Promise<string | undefined> {
   try {
     const { value } = await client.readOrder(account, url)
@@ -81,7 +87,7 @@ async function place(run: OrderRun, client: AcmeClient, account: string): Promis
   const { url } = await client
     .placeOrder(account, { ...wanted, ...(replaces !== undefined && { replaces }) })
     .catch((error: unknown) => {
-      // That it is a renewal is a courtesy; what was replaced already is ordered like a new one.
+      // Naming the replaced certificate is a courtesy; one that was replaced already is ordered like a new one.
       const isOver = error instanceof AcmeError && ['alreadyReplaced', 'malformed'].includes(error.type)
       if (replaces === undefined || !isOver) throw error
       return client.placeOrder(account, wanted)
@@ -98,7 +104,7 @@ async function refuseProfile(client: AcmeClient, profile: string): Promise<void>
   throw new AcmeError({ type: 'invalidProfile', detail })
 }
 
-/** The certificate in use, when it is of this authority and that wants to know what is replaced (RFC 9773, 5). */
+/** The id of the certificate in use, if this authority signed it and supports renewal information (RFC 9773, 5). */
 async function findReplaced({ context, row }: OrderRun, client: AcmeClient): Promise<string | undefined> {
   const { renewalInfo } = await client.directory()
   if (renewalInfo === undefined || row.directory !== context.config.settings.POSTERN_ACME_DIRECTORY)
@@ -139,12 +145,12 @@ async function answer(
   const revision = await publish(run, challenge.token, await client.thumbprint())
   await whenApplied(run.context, revision, run.signal)
   await run.keep({ step: 'validating' })
-  // One that is looked for already, from before a restart, is not started twice.
+  // The authority may already be checking since before a restart; it is not asked twice.
   if (challenge.status === 'pending' || challenge.status === undefined)
     await client.startChallenge(account, challenge.url)
 }
 
-/** @returns the revision with which the edges answer it */
+/** @returns the revision in which the edges have the answer */
 async function publish(
   { context, row, domain }: OrderRun,
   token: string,
@@ -195,7 +201,7 @@ async function finalize(run: OrderRun, { client, account }: Placed, { finalize }
 
 async function fetchChain(run: OrderRun, { client, account }: Placed, url: string): Promise<SignedChain> {
   const { context, row, domain } = run
-  // Only a key that was kept before can be in it.
+  // Only a stored key can be in it.
   if (row.private_key === null)
     throw new AcmeError({ type: 'garbage', detail: 'Another client finished the order' })
   const text = await client.downloadChain(account, url)

@@ -12,22 +12,22 @@ test('the wait after a failure grows from a minute to a day', () => {
   expect(nextTryAt(0, 1, 1)).toBe(MINUTE * 0.75)
 })
 
-test('the authority may ask for a longer wait, never for a shorter one', () => {
+test('the authority may ask for a longer wait, but not for a shorter one', () => {
   expect(nextTryAt(0, 1, 0, 5 * HOUR)).toBe(5 * HOUR)
   expect(nextTryAt(0, 12, 0, 1)).toBe(DAY)
 })
 
-test.each([397, 90, 45, 6, 1])('of %i days about two thirds go by before a renewal', (days) => {
+test.each([397, 90, 45, 6, 1])('of %i days, about two thirds pass before a renewal', (days) => {
   expect(renewalAt(life(days), 0, 0) / DAY / days).toBeCloseTo(0.667, 2)
   expect(renewalAt(life(days), 0, 1) / DAY / days).toBeCloseTo(0.617, 2)
 })
 
-test('what is due already when it is issued is renewed a little later, not at once', () => {
+test('a certificate that is due when it is issued is renewed a little later, not at once', () => {
   expect(renewalAt(life(90), 80 * DAY, 0)).toBe(81 * DAY)
   expect(renewalAt(life(1), DAY, 0)).toBe(DAY + DAY / 8)
 })
 
-test('the window of the authority is met at random, kept once chosen, and never later than the last eighth', () => {
+test("a random time in the authority's window is chosen, kept, and never in the last eighth of the lifetime", () => {
   const window = { start: 50 * DAY, end: 60 * DAY }
   const at = (planned: number, random: number) =>
     renewalInWindow(window, life(90), { planned, issued: 0, random })
@@ -41,7 +41,7 @@ test('the window of the authority is met at random, kept once chosen, and never 
   )
 })
 
-test('polls grow apart, and follow what the authority asks for within a minute', () => {
+test("polls become less frequent, and follow the authority's wish up to a minute", () => {
   expect([0, 1, 9].map((polls) => pollWait(polls, undefined))).toEqual([100, 200, 5000])
   expect(pollWait(0, 3000)).toBe(3000)
   expect(pollWait(0, HOUR)).toBe(MINUTE)

@@ -3,9 +3,9 @@ import type { RenewalWindow } from '../acme/client.ts'
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
-/** The last part of a life in which no authority makes us wait for a renewal. */
+/** In this last part of its lifetime, a certificate is renewed whatever the authority's window. */
 const LAST_SHARE = 1 / 8
-/** As a share of a certificate's life: those made together are not renewed together. */
+/** As a share of a certificate's lifetime, so that those issued together are not renewed together. */
 const JITTER = 0.05
 
 export interface Life {
@@ -13,13 +13,13 @@ export interface Life {
   notAfter: Date
 }
 
-/** When an order is placed again after so many failures in a row, in ms since the epoch: a minute to a day later. */
+/** When to place an order again after a number of failures in a row, in ms since the epoch: a minute to a day later. */
 export function nextTryAt(now: number, failures: number, random: number, retryAfter = 0): number {
   const wait = Math.min(MINUTE * 2 ** Math.min(failures - 1, 20), DAY)
   return now + Math.max(wait * (1 - random / 4), retryAfter)
 }
 
-/** When about two thirds of a life are over, and never at once: an authority's clock may be quite another. */
+/** When about two thirds of the lifetime are over, and never at once, because the authority's clock may differ. */
 export function renewalAt({ notBefore, notAfter }: Life, now: number, random: number): number {
   const life = notAfter.getTime() - notBefore.getTime()
   const planned = notBefore.getTime() + life * (2 / 3 - random * JITTER)
@@ -27,9 +27,9 @@ export function renewalAt({ notBefore, notAfter }: Life, now: number, random: nu
 }
 
 /**
- * When the authority wants it to be renewed (RFC 9773, 4.2).
- * @param planned stays, if it is in the window: who asks again and again must not be drawn to its beginning
- * @param issued ms since the epoch: an hour from then on it may have what it wants
+ * When the authority wants a certificate to be renewed (RFC 9773, 4.2).
+ * @param planned stays if it is in the window: choosing again with every question would favour its beginning
+ * @param issued ms since the epoch: not before an hour after that
  */
 export function renewalInWindow(
   { start, end }: RenewalWindow,
@@ -42,7 +42,7 @@ export function renewalInWindow(
   return Math.floor(Math.max(Math.min(chosen, latest), issued + HOUR))
 }
 
-/** How long to wait for an authority that looks, signs or thinks, in ms; it may ask for less or more. */
+/** How long to wait between polls, in ms; the authority may ask for less or more. */
 export function pollWait(polls: number, retryAfter: number | undefined): number {
   const wait = retryAfter ?? Math.min(100 * 2 ** polls, 5000)
   return Math.min(Math.max(wait, 100), MINUTE)

@@ -6,7 +6,7 @@ import { keepCertificate, keepFailure, OrderGoneError, randomOf } from './outcom
 import { beginPause, concernsAll, endPause } from './pause.ts'
 import { type OrderRun, runOrder } from './run.ts'
 
-/** The server stops: the order goes on with its next start. */
+/** The server stops: the order continues at its next start. */
 export class StoppedError extends Error {
   readonly code = 'stopped'
 }
@@ -19,11 +19,11 @@ export interface Next {
 /** An order while it is under way. */
 export interface Turn extends Next {
   controller: AbortController
-  /** On it depends whether the authority takes orders again. */
+  /** Its outcome decides whether the authority takes orders again. */
   isTrying: boolean
 }
 
-/** One order up to its end, whichever it is. */
+/** Runs one order to its end. */
 export async function takeTurn(
   context: Context,
   accounts: Accounts,
@@ -72,7 +72,7 @@ async function endFailed(context: Context, accounts: Accounts, next: Next, error
   )
 }
 
-/** No fault of this order: it waits with all others, and goes on from where it is. */
+/** Not this order's fault: it waits with all others, and continues from this step. */
 async function putBack(context: Context, { row, domain }: Next, error: AcmeError): Promise<void> {
   context.log.warn({ err: error, domain }, 'the certificate authority makes all orders wait')
   await beginPause(context, error, randomOf(context))
@@ -80,7 +80,7 @@ async function putBack(context: Context, { row, domain }: Next, error: AcmeError
   context.bus.emit({ kind: 'ordered', domains: [row.domain_id] })
 }
 
-/** Tells the authority that nothing more comes for a domain that is gone. */
+/** Tells the authority that the order of a deleted domain is given up. */
 async function withdraw(accounts: Accounts, { row }: Next): Promise<void> {
   if (row.url === null) return
   const { client, account } = await accounts.open()

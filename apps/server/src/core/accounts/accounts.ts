@@ -1,8 +1,10 @@
-import type { LoginForm } from '@postern/contract/auth'
+import type { LoginForm } from '@postern/contract/sign-in/auth'
 import type { Context } from '../../context.ts'
+import { noteNewNetwork } from '../alerts/new-network.ts'
 import { UnauthenticatedError } from '../errors.ts'
 import type { Attempt } from './login-limits.ts'
-import { hashPassword, isPassword } from './passwords.ts'
+import { hashPassword, isOutdated, isPassword } from './passwords.ts'
+import { endSessionsElsewhere } from './session-hosts.ts'
 import { createSession } from './sessions.ts'
 import { isKnownSource, rememberSource, sourceOf } from './sources.ts'
 
@@ -13,9 +15,9 @@ export interface GeneratedAdmin {
 }
 
 /**
- * Makes the first account when there is none; after that the database is the truth.
+ * Creates the first account when there is none; after that, only the database counts.
  * @param chosen its password; null to generate one
- * @returns the credentials when the password was generated, to be shown this one time
+ * @returns the credentials when the password was generated, to be shown only now
  */
 export async function createFirstAccount(
   context: Context,
@@ -26,7 +28,7 @@ export async function createFirstAccount(
   if (existing) return undefined
   const password = chosen ?? context.randomBytes(15).toString('base64url')
   const now = new Date(context.clock()).toISOString()
-  const password_hash = await hashPassword(password, context.scryptCost)
+  const password_hash = await hashPassword(password, context.passwordCost)
   await context.db
     .insertInto('users')
     .values({ username, password_hash, role: 'admin', created_at: now, updated_at: now })
@@ -35,14 +37,15 @@ export async function createFirstAccount(
 }
 
 /**
- * @param address where the request comes from
- * @param key what the new session is bound to; see `sessions.ts`
+ * @param address the source of the request
+ * @param host the name in the request, or '' for an address
+ * @param key binds the new session, see `sessions.ts`
  * @throws TooManyError, UnauthenticatedError, UnavailableError
  */
 export async function signIn(
   context: Context,
   form: LoginForm,
-  address: string,
+  { address, host }: { address: string; host: string },
   key: string | undefined,
 ): Promise<{ token: string; expiresIn: number }> {
   const source = sourceOf(address)
@@ -50,21 +53,22 @@ export async function signIn(
   const attempt = context.loginLimits.take(form.username, source, isKnown)
   const userId = await checkPassword(context, form, attempt)
   await rememberSource(context, userId, source)
-  return createSession(context, userId, key)
+  if (!isKnown) await noteNewNetwork(context, userId, address)
+  const session = await createSession(context, userId, host, key)
+  // The console may have left the name while the password was checked.
+  await endSessionsElsewhere(context)
+  return session
 }
 
 /**
- * An unknown name costs as much time as a wrong password. Only a wrong password is a failure: when the server was too
- * busy to look at it, the attempt does not count.
+ * An unknown name takes as long as a wrong password, since it is compared with the first account's. Only a wrong password is a failure: when the server was too busy
+ * to check it, the attempt does not count.
  * @returns the account's id
  */
 async function checkPassword(context: Context, form: LoginForm, attempt: Attempt): Promise<number> {
-  const user = await context.db
-    .selectFrom('users')
-    .select(['id', 'password_hash'])
-    .where('username', '=', form.username)
-    .executeTakeFirst()
-  const stored = user?.password_hash ?? decoy(context.scryptCost)
+  const users = context.db.selectFrom('users').select(['id', 'password_hash'])
+  const user = await users.where('username', '=', form.username).executeTakeFirst()
+  const { password_hash: stored } = user ?? (await users.orderBy('id').limit(1).executeTakeFirstOrThrow())
   const isRight = await context.passwordGate
     .pass(() => isPassword(form.password, stored), attempt.rank)
     .catch((error: unknown) => {
@@ -73,10 +77,21 @@ async function checkPassword(context: Context, form: LoginForm, attempt: Attempt
     })
   if (!user || !isRight) throw new UnauthenticatedError('Invalid Credentials', 'credentials')
   attempt.succeed()
+  if (isOutdated(stored)) await renewHash(context, user, form.password)
   return user.id
 }
 
-/** A stored value in the right form that no password matches. */
-function decoy(cost: number): string {
-  return `scrypt$${cost}$${'A'.repeat(22)}$${'A'.repeat(43)}`
+async function renewHash(
+  { db, passwordCost }: Context,
+  { id, password_hash }: { id: number; password_hash: string },
+  password: string,
+): Promise<void> {
+  const renewed = await hashPassword(password, passwordCost)
+  // Unless the password has changed meanwhile.
+  await db
+    .updateTable('users')
+    .set({ password_hash: renewed })
+    .where('id', '=', id)
+    .where('password_hash', '=', password_hash)
+    .execute()
 }

@@ -1,10 +1,10 @@
 import { TooManyError } from '../errors.ts'
 
 const WINDOW_MS = 10 * 60 * 1000
-/** Bounded memory: the oldest entries go first. */
+/** Most keys to remember; the oldest are dropped first. */
 const MAX_KEYS = 20_000
 
-/** Counts, each for ten minutes from its first attempt. */
+/** Counts attempts by key, each key for ten minutes from its first attempt. */
 export interface Attempts {
   /** @throws TooManyError when the key has `max` already. */
   check(key: string, max: number): void

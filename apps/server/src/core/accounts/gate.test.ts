@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { UnavailableError } from '../errors.ts'
 import { createGate } from './gate.ts'
 
-test('only so many are inside at a time, the line is served in order, and a full one is said', async () => {
+test('only a limited number is inside at a time, the queue is served in order, and a full one refuses', async () => {
   const gate = createGate(2, 3)
   const order: number[] = []
   let inside = 0
@@ -22,7 +22,7 @@ test('only so many are inside at a time, the line is served in order, and a full
   await expect(gate.pass(async () => 'free again')).resolves.toBe('free again')
 })
 
-test('a smaller rank goes first, and takes the place of the last one in a full line', async () => {
+test('a smaller rank goes first, and takes the place of the last one in a full queue', async () => {
   const gate = createGate(1, 2)
   const first = Promise.withResolvers<void>()
   const order: string[] = []

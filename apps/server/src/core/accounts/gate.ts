@@ -1,10 +1,10 @@
 import { UnavailableError } from '../errors.ts'
 
-/** Lets only so many do something costly at a time; the others wait in line, and the line is not endless. */
+/** Limits how much costly work runs at a time; the rest waits in a queue of limited length. */
 export interface Gate {
   /**
-   * @param rank the smaller, the sooner; equal ones in the order in which they came
-   * @throws UnavailableError when the line is full of others of at most this rank, or whatever `work` throws
+   * @param rank smaller goes first; equal ones in order of arrival
+   * @throws UnavailableError when the queue is full of work with at most this rank, or whatever `work` throws
    */
   pass<T>(work: () => Promise<T>, rank?: number): Promise<T>
 }
@@ -20,7 +20,7 @@ export function createGate(atOnce: number, waiting: number): Gate {
   let inside = 0
   return {
     async pass(work, rank = 0) {
-      // Finished work hands its place over, so that it is never counted twice.
+      // Finished work passes its place on, so that it is never counted twice.
       if (inside >= atOnce) await waitIn(line, waiting, rank)
       else inside++
       try {
@@ -34,7 +34,7 @@ export function createGate(atOnce: number, waiting: number): Gate {
   }
 }
 
-/** Resolves when it is this one's turn. In a full line the last one gives way to one of a smaller rank. */
+/** Resolves when its turn comes. In a full queue, the last one gives way to one of a smaller rank. */
 function waitIn(line: Waiting[], max: number, rank: number): Promise<void> {
   const busy = new UnavailableError('The server is busy, try again later')
   if (line.length >= max) {

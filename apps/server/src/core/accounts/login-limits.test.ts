@@ -5,7 +5,7 @@ import { sourceOf, widerNetworksOf } from './sources.ts'
 
 const home = sourceOf('192.0.2.1')
 
-test('a right password forgives the slips before it', () => {
+test('a right password clears the failures before it', () => {
   const limits = createLoginLimits(() => 0)
   for (let round = 0; round < 4; round++) {
     for (let slip = 0; slip < 4; slip++) limits.take('admin', home, false)
@@ -15,7 +15,7 @@ test('a right password forgives the slips before it', () => {
   expect(() => limits.take('admin', home, false)).toThrow(TooManyError)
 })
 
-test('the wait is told in whole seconds', () => {
+test('the wait is in whole seconds', () => {
   let now = 0
   const limits = createLoginLimits(() => now)
   for (let i = 0; i < 5; i++) limits.take('admin', home, false)
@@ -25,7 +25,7 @@ test('the wait is told in whole seconds', () => {
   expect(() => limits.take('admin', home, false)).not.toThrow()
 })
 
-test('what was not looked at leaves no trace', () => {
+test('an unchecked attempt leaves no trace', () => {
   const limits = createLoginLimits(() => 0)
   for (let i = 0; i < 100; i++) limits.take('admin', home, false).undo()
   expect(limits.take('admin', home, false).rank).toBe(0)

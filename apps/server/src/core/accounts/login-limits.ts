@@ -5,18 +5,18 @@ import { type Source, widerNetworksOf } from './sources.ts'
 const PER_ACCOUNT = 5
 /** Wrong passwords from one source over all accounts. */
 const PER_SOURCE = 30
-/** What providers hand out is a /56 or a /48, which is 256 or 65,536 sources in one hand. */
+/** Providers assign a /56 or a /48, so one customer has 256 or 65,536 sources. */
 const PER_WIDER_NETWORK = { 56: 60, 48: 120 } as const
-/** More than any count: known sources go before all others. */
+/** More than any count, so that known sources go before all others. */
 const KNOWN_FIRST = 1000
 
-/** An attempt to sign in, which counts as a failure until it is known to be none. */
+/** An attempt to sign in, which counts as a failure until it turns out otherwise. */
 export interface Attempt {
-  /** The place in the line: how many failures its networks have, and all known sources before all others. */
+  /** The place in the queue: by the failures of its networks, with all known sources first. */
   rank: number
-  /** A right password: the account's failures from there are forgotten, and this attempt was none. */
+  /** Right password: clears the account's failures from this source, including this attempt. */
   succeed(): void
-  /** The password was not looked at. */
+  /** The password was not checked: takes the failure back. */
   undo(): void
 }
 
@@ -52,7 +52,7 @@ function listWider(source: Source): { key: string; max: number }[] {
   }))
 }
 
-/** Counted before the password is looked at, so that attempts side by side count as well. */
+/** Counted before the password is checked, so that parallel attempts count too. */
 function countUntilKnown(attempts: Attempts, account: string, keys: readonly string[]) {
   const all = [account, ...keys]
   const add = (by: number) => {

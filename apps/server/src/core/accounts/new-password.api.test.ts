@@ -6,9 +6,9 @@ import { setNewPassword } from './new-password.ts'
 const server = fresh(startTestServer)
 
 /** Cheap, as in all tests. */
-const COST = 2 ** 4
+const COST = { memory: 8, passes: 1 }
 
-test('the first account has a new password, and its sessions are over', async () => {
+test('the first account gets a new password, and its sessions end', async () => {
   const client = await server.signIn()
   expect((await client.get('/api/auth/me')).statusCode).toBe(200)
   const account = await setNewPassword(server.context.db, null, COST)
@@ -19,7 +19,7 @@ test('the first account has a new password, and its sessions are over', async ()
   expect((await server.call({ method: 'POST', url: '/api/auth/login', payload })).statusCode).toBe(200)
 })
 
-test('a chosen one counts as it is', async () => {
+test('a chosen one is used as it is', async () => {
   expect(await setNewPassword(server.context.db, 'chosen-by-a-person', COST)).toEqual({
     username: 'admin',
     password: 'chosen-by-a-person',

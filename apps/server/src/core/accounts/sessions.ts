@@ -1,15 +1,15 @@
-import type { Role } from '@postern/contract/auth'
+import type { Role } from '@postern/contract/sign-in/auth'
 import { TOKEN_PREFIXES } from '@postern/contract/tokens'
 import type { Selectable } from 'kysely'
 import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
 import { hashToken, isSameHash } from '../secrets/secrets.ts'
 
-/** Sessions slide: each is good for this long after it was last used, */
+/** Sessions slide: each is valid for this long after its last use, */
 export const SESSION_MS = 7 * 24 * 3600 * 1000
 /** and for this long after the sign-in at the latest. */
 export const SESSION_MAX_MS = 30 * 24 * 3600 * 1000
-/** A use within this time of the last one is not worth a write. */
+/** A use so soon after the last one is not written to the database. */
 const SLIDE_MS = 3600 * 1000
 
 export interface Session {
@@ -21,20 +21,23 @@ export interface Session {
   expiresAt: number
 }
 
-/** What a client shows; see decision 0018. */
+/** The credential of a client; see decision 0018. */
 export interface SessionProof {
   token: string
-  /** The second half, kept where only pages of the console's own origin can read it. */
+  /** The second half, stored where only pages of the console's origin can read it. */
   key: string | undefined
 }
 
 /**
- * @param key binds the session to it: without it the token opens nothing. Clients that know only the token have none
- * @returns the token, which is only kept as a hash. Expired sessions are swept on the way.
+ * @param host the name at which it begins, or '' for an address; see `session-hosts.ts`
+ * Also removes expired sessions.
+ * @param key binds the session to it: without it the token is useless. Clients that only use the token have none
+ * @returns the token, of which only a hash is stored
  */
 export async function createSession(
   context: Context,
   userId: number,
+  host: string,
   key?: string,
 ): Promise<{ token: string; expiresIn: number }> {
   const now = context.clock()
@@ -46,6 +49,7 @@ export async function createSession(
       token_hash: hashToken(token),
       key_hash: key === undefined ? null : hashToken(key),
       user_id: userId,
+      host,
       expires_at: now + SESSION_MS,
       created_at: new Date(now).toISOString(),
     })
@@ -54,7 +58,7 @@ export async function createSession(
 }
 
 export async function findSession(context: Context, proof: SessionProof): Promise<Session | undefined> {
-  // One without the prefix would not be cut from what goes to published services.
+  // HAProxy would not cut a token without the prefix from requests to services.
   if (!proof.token.startsWith(TOKEN_PREFIXES.session)) return undefined
   const row = await selectSessions(context)
     .where('sessions.token_hash', '=', hashToken(proof.token))
@@ -70,7 +74,7 @@ export async function findSessionByTicket(context: Context, ticket: string): Pro
   return row && use(context, row)
 }
 
-/** A key where none is bound is refused as well: the token is then not the one that the page with the key began. */
+/** A key for an unbound session is refused too: the token is then not that of the session that the page began. */
 function isBoundTo(keyHash: string | null, key: string | undefined): boolean {
   if (keyHash === null || key === undefined) return keyHash === null && key === undefined
   return isSameHash(keyHash, hashToken(key))
@@ -87,7 +91,10 @@ function selectSessions(context: Context) {
 
 type SessionRow = Selectable<Database['sessions']> & { username: string; role: Role }
 
-async function use(context: Context, row: Omit<SessionRow, 'token_hash'>): Promise<Session | undefined> {
+async function use(
+  context: Context,
+  row: Omit<SessionRow, 'token_hash' | 'host'>,
+): Promise<Session | undefined> {
   const now = context.clock()
   const end = Date.parse(row.created_at) + SESSION_MAX_MS
   if (end <= now) return undefined
@@ -97,7 +104,7 @@ async function use(context: Context, row: Omit<SessionRow, 'token_hash'>): Promi
 }
 
 async function slide(context: Context, id: number, expiresAt: number, next: number): Promise<number> {
-  // One that was made before there was an end may be good for too long.
+  // A session from a release without this limit may have a later end.
   if (next >= expiresAt && next - expiresAt < SLIDE_MS) return expiresAt
   await context.db.updateTable('sessions').set({ expires_at: next }).where('id', '=', id).execute()
   return next

@@ -11,7 +11,7 @@ export interface Source {
   value?: bigint
 }
 
-/** @param address as the connection or HAProxy has it; empty for what came through the socket without one */
+/** @param address as the connection or HAProxy gives it; empty for requests through the socket without one */
 export function sourceOf(address: string): Source {
   const ip = findIp(address.replace(/^::ffff:(?=\d+\.)/i, ''))
   if (!ip) return { network: 'local', isLocal: true }
@@ -35,7 +35,7 @@ interface Parts {
   clock(): number
 }
 
-/** For each account, the newest ones. */
+/** How many sources to remember for each account. */
 const MAX_PER_ACCOUNT = 50
 
 /** Whether this account has signed in from there before. This machine is always known. */
@@ -55,7 +55,7 @@ export async function isKnownSource(
   return row !== undefined
 }
 
-/** Remembers it for good, until fifty others are newer. */
+/** Remembers it until fifty others are newer. */
 export async function rememberSource({ db, clock }: Parts, userId: number, source: Source): Promise<void> {
   if (source.isLocal) return
   const last_at = clock()

@@ -4,18 +4,18 @@ import { TOKEN_PREFIXES } from '@postern/contract/tokens'
 /** How long a ticket opens streams. */
 export const TICKET_MS = 60_000
 
-/** 6 bytes each: the session's id, and until when in ms since the epoch; then the seal over both. */
+/** 6 bytes each: the session's id, and the end in ms since the epoch; then the seal over both. */
 const NUMBER_BYTES = 6
 const HEAD_BYTES = 2 * NUMBER_BYTES
 
-/** Tickets stand in the addresses of streams instead of the session's token, and are good for nothing else. */
+/** Tickets replace the session's token in the addresses of streams, and open nothing else. */
 export interface Tickets {
   issue(sessionId: number): string
-  /** The session of a ticket that this process made and that is not too old; whether it still exists is not said. */
+  /** The session of a ticket that this process made and that is not too old; the session may have ended. */
   findSessionId(ticket: string): number | undefined
 }
 
-/** They are sealed and not kept, so that nobody can fill the memory with them; with the key they end at a restart. */
+/** They are sealed and not stored, so that nobody can fill the memory with them; at a restart they end with the key. */
 export function createTickets(key: Buffer, clock: () => number): Tickets {
   const seal = (head: Buffer) => createHmac('sha256', key).update(head).digest()
   return {

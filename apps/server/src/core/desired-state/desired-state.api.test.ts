@@ -1,4 +1,4 @@
-import { DesiredState, PortRoute, Route, type StateAnswer } from '@postern/contract/desired-state'
+import { DesiredState, PortRoute, Route, type StateAnswer } from '@postern/contract/edge/desired-state'
 import { fetchState } from '@postern/testkit/edge-client'
 import { writeRows } from '@postern/testkit/rows'
 import { startTestServer } from '@postern/testkit/server'
@@ -13,7 +13,7 @@ import { createDesiredState } from './desired-state.ts'
 const server = shared(startTestServer)
 const client = shared(() => server.signIn())
 
-/** Parts that mean something in one of the languages behind: HAProxy's, nft's, a shell's, a URL's. */
+/** Parts with a meaning in one of the languages behind: HAProxy's, nft's, a shell's, a URL's. */
 const nasty = fc.constantFrom(
   ...['\n', '\r', '\0', ';', '|', ' ', '"', "'", '`', '$(id)', '{', '}', '%00', '%2f', '..', '/', '//', '\\'],
   ...[
@@ -45,7 +45,7 @@ const hostile = fc.oneof(
   fc.constant(null),
 )
 
-/** Now and then what is right, so that the hostile rest of the form is looked at. */
+/** Sometimes a valid value, so that the hostile rest of the form is reached. */
 const orRight = (right: fc.Arbitrary<string | null>) =>
   fc.oneof({ weight: 2, arbitrary: right }, { weight: 1, arbitrary: hostile })
 
@@ -83,7 +83,7 @@ describe('hostile values', () => {
     expect(accepted).toBeGreaterThan(10)
   })
 
-  it('of any field of a TCP service are refused under it, or kept as they were sent', async () => {
+  it('in any field of a TCP service are refused under it, or stored unchanged', async () => {
     const local = 1
     const value = (...right: unknown[]) =>
       fc.oneof(
@@ -134,7 +134,7 @@ describe('hostile values', () => {
   })
 })
 
-/** Bodies with keys that would change what objects are cannot be read at all. */
+/** Bodies with keys that would change an object's prototype cannot be read at all. */
 const isReadable = (value: unknown) => !/"(__proto__|constructor)"/.test(JSON.stringify(value) ?? '')
 const anything = fc.oneof(hostile, fc.anything().filter(isReadable), fc.array(hostile, { maxLength: 3 }))
 /** As JSON would send it. */
@@ -146,7 +146,7 @@ async function countRows(): Promise<number> {
 }
 
 describe('5,000 routes and 1,000 certificates', () => {
-  it('cost less than 50 ms of processor time for a change of one route', async () => {
+  it('take less than 50 ms of processor time for a change of one route', async () => {
     const { nodeId, serviceId } = await fill(5000, 1000)
     const { hashes } = await fetchState(server)
     expect(Object.keys(hashes).length).toBeGreaterThan(5000 / 200 + 1000 / 16)
@@ -170,7 +170,7 @@ describe('5,000 routes and 1,000 certificates', () => {
     expect(median).toBeLessThan(50)
   })
 
-  it('follow deletions, new domains and moved nodes as if made anew', async () => {
+  it('follow deletions, new domains and moved nodes as if built from scratch', async () => {
     const { nodeId, serviceId } = await fill(50, 10)
     await fetchState(server)
     await client.delete(`/api/services/${nodeId}/http/${serviceId}`)
@@ -178,7 +178,7 @@ describe('5,000 routes and 1,000 certificates', () => {
     await client.post(`/api/services/${nodeId}/http`, form)
     const other = (await client.post('/api/nodes', { name: 'gone' })).json()
     await client.post(`/api/services/${other.id}/http`, { ...form, domain: 'gone.example.com' })
-    // So many that at least one part has no other routes.
+    // Enough that at least one part has no other routes.
     const crowd = await fill(400, 10)
     const before = Object.keys((await fetchState(server)).hashes).length
     await client.delete(`/api/nodes/${other.id}`)
@@ -199,7 +199,7 @@ describe('5,000 routes and 1,000 certificates', () => {
 
 async function readAnew(): Promise<StateAnswer> {
   const { context } = server
-  const fresh = createDesiredState({ ...context, publicHost: context.config.publicHost })
+  const fresh = createDesiredState(context)
   return JSON.parse((await fresh.read({})).join(''))
 }
 

@@ -1,5 +1,6 @@
-import type { EdgeCertificate, SectionHashes, TunnelSettings } from '@postern/contract/desired-state'
+import type { EdgeCertificate, SectionHashes, TunnelSettings } from '@postern/contract/edge/desired-state'
 import type { Kysely } from 'kysely'
+import type { ServerConfig } from '../../config.ts'
 import type { Database } from '../../db/schema.ts'
 import { PLACES, type Secrets } from '../secrets/secrets.ts'
 import type { Identities } from '../sign-in/identities.ts'
@@ -11,8 +12,8 @@ import { hashOf, type TextSections } from './sections.ts'
 /** The desired state as the edges fetch it. */
 export interface DesiredState {
   /**
-   * @returns a StateAnswer as JSON, in pieces: one snapshot, with the sections whose hash the asker does not hold. As
-   * one text, the whole of a large installation would be in memory several times.
+   * @returns a StateAnswer as JSON, in pieces: one snapshot, with the sections whose hash the caller does not hold.
+   * As one text, a large installation's state would be in memory several times
    */
   read(known: SectionHashes): Promise<string[]>
 }
@@ -23,25 +24,36 @@ interface Parts {
   tunnel: Pick<Tunnel, 'privateKey' | 'network4' | 'network6' | 'address6'>
   signInKeys: Pick<SignInKeys, 'all'>
   identities: Pick<Identities, 'publicKeys'>
-  /** The name or address that visitors and nodes use. */
-  publicHost: string
+  config: Pick<ServerConfig, 'settings' | 'publicHost' | 'ownHosts'>
 }
 
-/** Keeps the rows as texts between two reads, and reads only those that changed. */
+/** Keeps the rows as texts between two reads, and reads only changed ones. */
 export function createDesiredState(parts: Parts): DesiredState {
-  const rows = createStatedRows()
+  let rows = createStatedRows()
+  /** Which of the rows are published depends on them. */
+  let hosts = ''
   return {
     read: (known) =>
       parts.db.transaction().execute(async (tx) => {
+        const now = parts.config.ownHosts.join()
+        if (now !== hosts) rows = createStatedRows()
+        hosts = now
         await updateStatedRows(tx, rows, parts)
         return await answerOf(tx, parts, rows, { settings: JSON.stringify(settingsOf(parts)), known })
       }),
   }
 }
 
-function settingsOf({ tunnel, signInKeys, identities, publicHost }: Parts): TunnelSettings {
+function settingsOf({ tunnel, signInKeys, identities, config }: Parts): TunnelSettings {
+  const { settings, publicHost, ownHosts } = config
   return {
     publicHost,
+    formerHosts: ownHosts.filter((host) => host !== publicHost),
+    requests: {
+      days: settings.POSTERN_REQUESTS_DAYS,
+      megabytes: settings.POSTERN_REQUESTS_MB,
+      hasQueries: settings.POSTERN_REQUESTS_QUERY === 'yes',
+    },
     tunnelPrivateKey: tunnel.privateKey,
     tunnelNetwork4: tunnel.network4,
     tunnelNetwork6: tunnel.network6,

@@ -1,4 +1,4 @@
-import type { Backend, Peer, PortRoute, Route, RouteNode } from '@postern/contract/desired-state'
+import type { Backend, Peer, PortRoute, Route, RouteNode } from '@postern/contract/edge/desired-state'
 import { parseBypass } from '@postern/net/bypass'
 import { contains, findCidr, findCidrs, formatCidr, subtract, unmapped } from '@postern/net/cidr'
 import { httpFieldsOf, httpSwitchesOf, type OwnColumns } from '../../db/columns.ts'
@@ -30,7 +30,7 @@ export function peerOf(node: PeerRow, address6: string): Peer {
   }
 }
 
-/** A node as its routes see it. */
+/** The fields of a node that its routes need. */
 export interface RoutedNode {
   target: RouteNode
   enabled: boolean
@@ -87,7 +87,7 @@ export function portRouteOf(
   return { ...common, proto: 'tcp', tls: service.ssl === 1 ? { domain } : null }
 }
 
-/** Off when the service is disabled itself or its node is. */
+/** False when the service or its node is disabled. */
 function commonOf(service: RoutedService, node: RoutedNode, tunnel: TunnelNetworks) {
   return {
     id: service.id,
@@ -101,8 +101,8 @@ function commonOf(service: RoutedService, node: RoutedNode, tunnel: TunnelNetwor
 type TunnelNetworks = Pick<Tunnel, 'network4' | 'network6'>
 
 /**
- * A list that lets a private network in means an office or a house, and not every node because the tunnel's addresses
- * are private too. The tunnel's own network, or a part of it, lets nodes in, and so does the list of everybody.
+ * A list with a private network means an office or a home, not all nodes just because the tunnel's addresses are
+ * private too. The tunnel's own network, or a part of it, admits nodes, and so does a list that admits everybody.
  */
 function withoutTunnel(allowed: readonly string[], { network4, network6 }: TunnelNetworks): string[] {
   const tunnel = findCidrs([network4, network6])

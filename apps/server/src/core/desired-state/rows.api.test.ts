@@ -1,4 +1,4 @@
-import type { StateAnswer } from '@postern/contract/desired-state'
+import type { StateAnswer } from '@postern/contract/edge/desired-state'
 import { rowsOf } from '@postern/contract/sections'
 import { writeRows } from '@postern/testkit/rows'
 import { startTestServer } from '@postern/testkit/server'
@@ -6,7 +6,7 @@ import { shared } from '@postern/testkit/shared'
 import fc from 'fast-check'
 import type { Transaction } from 'kysely'
 import { expect, test } from 'vitest'
-import { type HeldState, readAnswer } from '../../../../edge/src/held-state.ts'
+import { type HeldState, readAnswer } from '../../../../edge/src/state/held-state.ts'
 import { updateStated } from '../../changes/change.ts'
 import type { Database, StatedTables, StatedUpdate } from '../../db/schema.ts'
 import type { Secrets } from '../secrets/secrets.ts'
@@ -21,7 +21,7 @@ const anyTime = [at, '2026-11-23T00:00:00.000Z'] as const
 const flags = [0, 1] as const
 const keys = ['A', 'B', 'C', 'D'].map((letter) => `${letter.repeat(42)}A=`)
 
-/** Some values for every column that can change; a column that is missing here does not compile. */
+/** Some values for every column that can change; without one of the columns this does not compile. */
 function valuesOf(): Values {
   const sealed = ['x', 'y']
   const nodes: Values['nodes'] = {
@@ -69,6 +69,7 @@ function valuesOf(): Values {
     },
     challenges: { updated_at: anyTime },
     services: {
+      node_id: [1, 2, 3],
       name: ['a', 'b'],
       name_folded: ['a', 'b'],
       domain_id: [null, 1, 2, 3],
@@ -106,13 +107,13 @@ const step: fc.Arbitrary<Step> = fc.record({
   row: fc.nat(100),
 })
 
-test('after any changes of any columns the state kept up to date, here and on an edge, equals the state made from nothing', async () => {
+test('after any changes of any columns, the state kept up to date, here and on an edge, equals the one made from scratch', async () => {
   const { context } = server
   const { db } = context
   const values = valuesOf()
   // Any row may get any key here, and sealed ones are bound to theirs.
   const secrets: Secrets = { seal: (text) => text, open: (text) => text }
-  const make = () => createDesiredState({ ...context, secrets, publicHost: context.config.publicHost })
+  const make = () => createDesiredState({ ...context, secrets })
   const kept = make()
   const read = async (state: ReturnType<typeof make>, known = {}): Promise<StateAnswer> =>
     JSON.parse((await state.read(known)).join(''))
@@ -121,7 +122,7 @@ test('after any changes of any columns the state kept up to date, here and on an
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), async (steps) => {
       for (const each of steps) {
-        // One that a key or a unique index forbids is rolled back, like one of a request.
+        // A change that a key or a unique index forbids is rolled back, like that of a request.
         await writeRows(db, (tx, revision) => take(tx, revision, each, values)).then(
           () => done++,
           () => undefined,
@@ -152,7 +153,7 @@ async function take(tx: Transaction<Database>, revision: number, each: Step, val
   await updateStated(tx, table, id, revision, { [column]: choices[each.value % choices.length] })
 }
 
-/** The order of sections says nothing. */
+/** The order of sections does not matter. */
 function sorted({ peers, sections, certificates, ...rest }: HeldState) {
   const byId = (a: { id: number }, b: { id: number }) => a.id - b.id
   return {

@@ -7,10 +7,11 @@ import {
   routesSectionOf,
   type SignIn,
   signInsSectionOf,
-} from '@postern/contract/desired-state'
+} from '@postern/contract/edge/desired-state'
 import { type Kysely, sql } from 'kysely'
 import { getRevision } from '../../changes/change.ts'
 import { selectChangedServices } from '../../changes/changed-services.ts'
+import type { ServerConfig } from '../../config.ts'
 import type { Database, NodeRow, StatedTables } from '../../db/schema.ts'
 import { findServiceFault, serviceFault } from '../publishing/rule.ts'
 import { PLACES, type Secrets } from '../secrets/secrets.ts'
@@ -18,7 +19,7 @@ import type { Tunnel } from '../tunnel/tunnel.ts'
 import { peerOf, portRouteOf, type RoutedNode, routedNodeOf, routeOf } from './records.ts'
 import { createTextSections, hashOf, type TextSections } from './sections.ts'
 
-/** What the desired state is made of, as it was at `revision`. */
+/** The content of the desired state at `revision`. */
 export interface StatedRows {
   revision: number
   nodes: Map<number, RoutedNode>
@@ -29,20 +30,20 @@ export interface StatedRows {
   ports: TextSections
   signIns: TextSections
   challenges: TextSections
-  /** All of them, also those that have nothing to send yet. */
+  /** All of them, including those that have nothing to send yet. */
   certificateIds: Set<number>
-  /** Those that can be sent: the hash of each in place of its text. */
+  /** Those that can be sent, each with a hash instead of its text. */
   certificates: TextSections
-  /** The domain of each service, also of one that is withheld. */
+  /** The domain of each service, including withheld ones. */
   services: Map<number, number | null>
-  /** The services that agents publish, by domain. What else is there decides whether they may be. */
+  /** The services that agents publish, by domain. Other services there decide whether these are allowed. */
   published: Map<number, Set<number>>
 }
 
 export interface StatedParts {
   secrets: Secrets
   tunnel: Pick<Tunnel, 'address6' | 'network4' | 'network6'>
-  publicHost: string
+  config: Pick<ServerConfig, 'ownHosts'>
 }
 
 export function createStatedRows(): StatedRows {
@@ -99,17 +100,10 @@ export function* inBatches<T>(all: readonly T[]): Generator<T[]> {
   for (let start = 0; start < all.length; start += BATCH) yield all.slice(start, start + BATCH)
 }
 
-async function listChanged(
-  tx: Kysely<Database>,
-  table: keyof StatedTables,
-  since: number,
-): Promise<number[]> {
-  const rows = await tx.selectFrom(table).select('id').where('revision', '>', since).execute()
-  return rows.map(({ id }) => id)
-}
-
 async function readNodes(tx: Kysely<Database>, rows: StatedRows, parts: StatedParts): Promise<void> {
-  for (const ids of inBatches(await listChanged(tx, 'nodes', rows.revision))) {
+  const changed = await tx.selectFrom('nodes').select('id').where('revision', '>', rows.revision).execute()
+  for (const some of inBatches(changed)) {
+    const ids = some.map(({ id }) => id)
     for (const node of await tx.selectFrom('nodes').selectAll().where('id', 'in', ids).execute()) {
       rows.nodes.set(node.id, routedNodeOf(node))
       const peer = peerTextOf(node, parts)
@@ -119,7 +113,7 @@ async function readNodes(tx: Kysely<Database>, rows: StatedRows, parts: StatedPa
   }
 }
 
-/** Undefined for a node that no edge knows: the local one, a disabled one, and one without a key yet. */
+/** Undefined for nodes that no edge gets: the local one, disabled ones, and those without a key yet. */
 function peerTextOf(node: NodeRow, { secrets, tunnel }: StatedParts): string | undefined {
   const { public_key: publicKey, preshared_key: sealed } = node
   if (node.enabled === 0 || node.is_local === 1 || publicKey === null || sealed === null) return undefined
@@ -160,7 +154,7 @@ async function readEntries(
   return new Map([...byDomain].map(([domain, some]) => [domain, some.map(({ id }) => id)]))
 }
 
-/** With its name, which may be another one by now. The key goes into the hash as it is sealed: hashing opens none. */
+/** With its name, which may have changed. The sealed key is hashed, so hashing opens none. */
 async function readCertificates(tx: Kysely<Database>, rows: StatedRows): Promise<void> {
   for (const ids of inBatches(await listOfChanged(tx, 'certificates', rows.revision))) {
     const changed = await tx
@@ -206,7 +200,7 @@ async function readChallenges(tx: Kysely<Database>, rows: StatedRows): Promise<v
 }
 
 interface Reading {
-  /** Gets the domains at which something changed. */
+  /** Collects the domains at which something changed. */
   left: Set<number | null>
   parts: StatedParts
 }
@@ -223,7 +217,7 @@ async function readServices(
       if (!node) continue
       left.add(rows.services.get(service.id) ?? null).add(service.domain_id)
       placeService(rows, service)
-      if (findServiceFault(service, parts.publicHost) !== null) withhold(rows, service.id)
+      if (findServiceFault(service, parts.config.ownHosts) !== null) withhold(rows, service.id)
       else if (service.type === 'http')
         rows.routes.set(service.id, JSON.stringify(routeOf(service, node, service.domain, parts.tunnel)))
       else
@@ -232,7 +226,7 @@ async function readServices(
   }
 }
 
-/** With why the rules forbid one that an agent publishes. */
+/** With the reason why the rules forbid a service that an agent publishes. */
 function selectJudged(tx: Kysely<Database>) {
   return tx
     .selectFrom('services')
@@ -259,7 +253,7 @@ function withhold({ routes, ports }: StatedRows, id: number): void {
   ports.remove(id)
 }
 
-/** Ids are never given again: once what is new is in, a number of rows that differs is that of deleted ones. */
+/** Ids are never used again: after adding the new rows, a difference in number comes from deleted ones. */
 async function dropDeleted(tx: Kysely<Database>, rows: StatedRows, left: Set<number | null>): Promise<void> {
   const { nodes, domains, certificateIds, challenges, services, peers } = rows
   await dropFrom(tx, 'services', services.size, services.keys(), (id) => {

@@ -6,7 +6,7 @@ export interface TextSections {
   remove(id: number): void
   ids(): Iterable<number>
   size(): number
-  /** By name; a section without rows is not there. */
+  /** By name; a section without rows does not exist. */
   hashes(): ReadonlyMap<string, string>
   /** The ids of the rows of a section, in order. */
   idsOf(name: string): number[]
@@ -19,7 +19,7 @@ export function createTextSections(nameOf: (id: number) => string): TextSections
   const members = new Map<string, Set<number>>()
   const hashes = new Map<string, string>()
   const stale = new Set<string>()
-  // Always in one order, so that the same rows have the same hash however they came to be.
+  // Always in one order, so that the same rows have the same hash whatever their history.
   const idsOf = (name: string) => [...(members.get(name) ?? [])].sort((a, b) => a - b)
   const textOf = (name: string) =>
     idsOf(name)

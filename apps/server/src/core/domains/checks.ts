@@ -7,25 +7,25 @@ import type { Kysely } from 'kysely'
 import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
 import type { Readable } from '../patch.ts'
-import { findPointingProblem, type Here } from './domain-check.ts'
+import { findPointingProblem, type Here, judgeLookup } from './domain-check.ts'
 
-/** A public authority signs only for a name that may be checked. */
+/** A public authority signs only for a name that it can check. */
 export function findKindProblem({ ssl, skipValidation }: Partial<DomainForm>): FieldError[] {
   return ssl === 'certbot' && skipValidation ? [{ field: 'ssl', message: MESSAGES.selfSignedOnly }] : []
 }
 
-/** Why a name cannot be a domain, in words. Outside of any transaction: name servers take their time. */
+/** Why a name cannot be a domain, in words. Outside any transaction, because name servers may be slow. */
 export async function findDomainProblem(
   context: Context,
   domain: string,
   skipValidation: boolean,
 ): Promise<string | undefined> {
-  const { publicHost } = context.config
-  if (domain === publicHost) return "This is the server's own address. Leave the domain empty to use it."
+  if (context.config.ownHosts.includes(domain))
+    return "This is the server's own address. Leave the domain empty to use it."
   return skipValidation ? undefined : await findPointingProblem(context, domain, hereOf(context))
 }
 
-/** Whether the installation's own name leads to it. An address needs no DNS. */
+/** Checks whether the installation's own name leads to it. An address needs no DNS. */
 export async function checkPublicHost(context: Context): Promise<PublicHostCheck> {
   const host = context.config.publicHost
   const isName = findIp(host) === undefined
@@ -33,7 +33,16 @@ export async function checkPublicHost(context: Context): Promise<PublicHostCheck
   return { host, isName, problem: problem ?? null }
 }
 
-function hereOf({ config: { publicHost }, network }: Context): Here {
+/** Why a host should not become the public one, in words: it does not lead here, as far as this server can see. */
+export async function findHostProblem(context: Context, host: string): Promise<string | undefined> {
+  const here = hereOf(context)
+  if (findIp(host) === undefined) return await findPointingProblem(context, host, here)
+  const problem = await judgeLookup(context, host, here, Promise.resolve([host]))
+  return problem && `A request to ${host} does not come to this server.`
+}
+
+/** Where this server is. */
+export function hereOf({ config: { publicHost }, network }: Pick<Context, 'config' | 'network'>): Here {
   const ownAddresses = network().addresses.filter((address) => !/^(127\.|::1$|fe80:)/.test(address))
   return { publicHost, ownAddresses }
 }
@@ -43,7 +52,7 @@ export async function findTaken(db: Kysely<Database>, domain: string): Promise<F
   return taken ? [{ field: 'domain', message: `${domain} already exists` }] : []
 }
 
-/** What of a changed form does not go with the domain as it is. */
+/** The fields of a changed form that do not fit the domain as it is. */
 export async function findUpdateProblems(
   context: Context,
   before: Domain,

@@ -44,7 +44,7 @@ async function check(found: string[] | Error, here = HERE): Promise<string | und
 }
 
 describe('a name leads here', () => {
-  it('when DNS has addresses of this server alone; nobody is asked then', async () => {
+  it('when DNS has only addresses of this server; no request is sent then', async () => {
     expect(await check(['203.0.113.1'])).toBeUndefined()
     expect(await check(['203.0.113.1', '192.168.1.5'])).toBeUndefined()
     dns['postern.example.com'] = ['2001:DB8:0::1', '203.0.113.7']
@@ -61,7 +61,7 @@ describe('a name leads here', () => {
     expect(new Set(nonces).size).toBe(2)
   })
 
-  it('although this machine has no IPv6 to ask by, when IPv4 does', async () => {
+  it('when IPv4 does, although this machine has no IPv6', async () => {
     world['198.51.100.9'] = 'passes on'
     world['2001:db8::9'] = { kind: 'unreachable' }
     expect(await check(['198.51.100.9', '2001:db8::9'])).toBeUndefined()
@@ -85,7 +85,7 @@ describe('a name that does not lead here', () => {
       ['10.1.2.3'],
       'app.example.com points to 10.1.2.3 (A), a private address that visitors cannot reach. Point it to 203.0.113.1.',
     ],
-  ])('says what DNS has: %s', async (found, words) => {
+  ])('gets a message with the DNS records: %s', async (found, words) => {
     expect(await check(found)).toBe(words)
     expect(visited).toEqual([])
   })
@@ -127,7 +127,7 @@ describe('a name that does not lead here', () => {
     )
   })
 
-  it('is told where here is as far as that is known', async () => {
+  it("gets a message with this server's address, if that is known", async () => {
     const nameOnly = { ...HERE, publicHost: 'postern.example.com' }
     expect(await check([], nameOnly)).toContain('points to postern.example.com.')
     dns['postern.example.com'] = ['203.0.113.1', '2001:db8::1']
@@ -163,13 +163,13 @@ it.each([
   expect(visited).toEqual([])
 })
 
-it('asks eight addresses at most, and no proof is left open', async () => {
+it('asks at most eight addresses, and leaves no proof open', async () => {
   await check(Array.from({ length: 50 }, (_, index) => `198.51.100.${index + 1}`))
   expect(visited).toHaveLength(8)
   expect(nonces.map((nonce) => proofs.find(nonce))).toEqual(nonces.map(() => undefined))
   expect(nonces[0]).toMatch(/^[0-9a-f]{32}$/)
 })
 
-it('lets every other fault travel', async () => {
+it('passes on every other error', async () => {
   await expect(check(new TypeError('a fault of our own'))).rejects.toThrow(TypeError)
 })

@@ -13,7 +13,7 @@ import type { Proofs } from './proofs.ts'
 import { LookupError, type Resolver } from './resolver.ts'
 import type { Visit } from './visit.ts'
 
-/** By what a name is checked. */
+/** What the check of a name needs. */
 export interface Checker {
   resolver: Resolver
   visit: Visit
@@ -23,26 +23,36 @@ export interface Checker {
 export interface Here {
   /** The address or name that visitors use. */
   publicHost: string
-  /** The machine's own addresses, at which a name may point as well. */
+  /** The machine's own addresses, to which a name may also point. */
   ownAddresses: readonly string[]
 }
 
-/** So many addresses of a name are asked. */
+/** How many addresses of a name are asked. */
 const MAX_VISITS = 8
 
 /**
- * Whether a name leads to this server: every address that DNS has for it is the server's, or answers for it, as a router
- * or a CDN in front of it does. Only public addresses are asked, each exactly as DNS gave it.
- * @returns undefined when it does, otherwise what was found at which address, and what to do
+ * Checks whether a name leads to this server: every address in DNS is the server's, or answers for it, like a router
+ * or a CDN in front of it. Only public addresses are asked, each exactly as DNS gave it.
+ * @returns undefined when it does, otherwise a message with the address, the finding, and what to do
  */
 export async function findPointingProblem(
   checker: Checker,
   name: string,
+  here: Here,
+): Promise<string | undefined> {
+  return await judgeLookup(checker, name, here, lookUp(checker.resolver, name))
+}
+
+/** The same for a name that is being looked up already. */
+export async function judgeLookup(
+  checker: Checker,
+  name: string,
   { publicHost, ownAddresses }: Here,
+  lookup: Promise<string[] | LookupError>,
 ): Promise<string | undefined> {
   const [found, target] = await Promise.all([
-    lookUp(checker.resolver, name),
-    // The server's own name proves nothing of itself.
+    lookup,
+    // The server's own name proves nothing about itself.
     name === publicHost
       ? ownAddresses
       : findIp(publicHost)
@@ -69,7 +79,7 @@ async function judge(
   const isPartlyHere = isPartlyOwn || answers.includes('here')
   const misdirected = new Map<string, Misdirection>()
   for (const [index, answer] of answers.entries()) {
-    // The others say enough about an address that this machine cannot reach, such as IPv6 where it has none.
+    // An address that this machine cannot reach, like IPv6 where it has none, may be ignored if the others lead here.
     const isUnknown = answer === 'unreachable' && isPartlyHere
     if (answer !== 'here' && !isUnknown) misdirected.set(asked[index] ?? '', answer)
   }
@@ -93,7 +103,8 @@ async function askForProof(
   }
 }
 
-async function lookUp(resolver: Resolver, name: string): Promise<string[] | LookupError> {
+/** What the name servers say: addresses, or why there is no answer. */
+export async function lookUp(resolver: Resolver, name: string): Promise<string[] | LookupError> {
   try {
     return await resolver.resolve(name)
   } catch (error) {
@@ -102,7 +113,7 @@ async function lookUp(resolver: Resolver, name: string): Promise<string[] | Look
   }
 }
 
-/** Nobody can point a name to a private address, though the server may know no other of itself. */
+/** A name cannot usefully point to a private address, even if the server knows no other of its own. */
 function describeHere(publicHost: string, addresses: readonly string[]): string {
   const reachable = addresses.filter(isPublic)
   if (reachable.length > 0) return reachable.join(' or ')

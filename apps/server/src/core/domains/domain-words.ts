@@ -1,7 +1,7 @@
 import { findIp } from '@postern/net/ip'
 import type { LookupError } from './resolver.ts'
 
-/** How an address of a name is not this server. `private`: nobody asked it, since the internet cannot reach it. */
+/** Why an address of a name is not this server. `private`: it was not asked, since the internet cannot reach it. */
 export type Misdirection =
   | 'private'
   | 'other'
@@ -11,7 +11,7 @@ export type Misdirection =
   | 'broken'
   | 'unreachable'
 
-/** One for each way to fail: what is with the addresses, and what helps beside pointing the name elsewhere. */
+/** For each kind: what is wrong with the addresses, and what helps besides pointing the name elsewhere. */
 const MISDIRECTIONS: Record<Misdirection, { is: string; helps?: string }> = {
   private: { is: ', a private address that visitors cannot reach' },
   other: { is: ', where another server answers' },
@@ -31,7 +31,7 @@ const MISDIRECTIONS: Record<Misdirection, { is: string; helps?: string }> = {
   unreachable: { is: ', which this server cannot reach' },
 }
 
-/** A name that does not lead here, and how to say where here is. */
+/** A name that does not lead here, and the words for this server's address. */
 export interface Pointing {
   name: string
   here: string
@@ -49,7 +49,7 @@ export function explainNoAddress({ name, here }: Pointing): string {
 }
 
 /**
- * Names every address that is not this server.
+ * A message that names every address that is not this server.
  * @param isPartlyHere other addresses of the name are
  */
 export function explainMisdirections(

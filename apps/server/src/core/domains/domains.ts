@@ -1,5 +1,6 @@
 import type { Domain, DomainForm } from '@postern/contract/domains'
-import type { Transaction } from 'kysely'
+import type { FieldError } from '@postern/contract/errors'
+import type { Kysely, Transaction } from 'kysely'
 import type { IssuedCertificate } from '../../certificates/issue.ts'
 import { addOrder, dropOrder, hastenOrder } from '../../certificates/orders/rows.ts'
 import { storeOwn } from '../../certificates/store.ts'
@@ -8,6 +9,7 @@ import type { Context } from '../../context.ts'
 import { flag } from '../../db/columns.ts'
 import type { Database } from '../../db/schema.ts'
 import { ConflictError, quoteNames, refuseFindings } from '../errors.ts'
+import { domainKey } from '../figures/keys.ts'
 import type { Patch } from '../patch.ts'
 import { keepDomain } from '../publishing/given.ts'
 import { readForm } from '../stale.ts'
@@ -15,8 +17,12 @@ import { findDomainProblem, findKindProblem, findTaken, findUpdateProblems } fro
 import { findProviderProblem, refuseRequired, refuseShared, writeMembers } from './members.ts'
 import { formOf, getDomain } from './records.ts'
 import { renameDomain } from './rename.ts'
+import { findUsedName } from './used-names.ts'
 
-/** @throws ConflictError when it is there, ValidationError with all that is wrong, also that it does not point here */
+/**
+ * @throws ConflictError when it already exists, ValidationError with all problems, including that it does not point
+ * here
+ */
 export async function createDomain(
   context: Context,
   actor: string,
@@ -75,8 +81,9 @@ export async function insertDomain(
 }
 
 /**
- * Another name takes everything along that belongs to the domain.
- * @throws ValidationError with all that is wrong, also that a new name or a check asked for again fails; ConflictError
+ * A new name keeps everything that belongs to the domain.
+ * @throws ValidationError with all problems, including a failed check of a new name or one that is checked again;
+ * ConflictError
  */
 export async function updateDomain(
   context: Context,
@@ -92,15 +99,23 @@ export async function updateDomain(
   const isRenamed = domain !== before.domain
   const taken = isRenamed ? await findTaken(context.db, domain) : []
   const unfit = taken.length > 0 ? [] : await findUpdateProblems(context, before, values)
+  const used = isRenamed ? await findUsedByOthers(context.db, id, domain) : []
   const noProvider = findProviderProblem(context, values.authentication, before.authentication)
-  refuseFindings({ invalid: [...errors, ...unfit, ...findKindProblem(values), ...noProvider], taken })
+  refuseFindings({
+    invalid: [...errors, ...unfit, ...used, ...findKindProblem(values), ...noProvider],
+    taken,
+  })
   const isLeaving = before.ssl === 'certbot' && values.ssl !== 'certbot'
   const issued = isLeaving || isRenamed ? await context.authority.issue([domain]) : undefined
   return await change(context, { actor, what: 'domain updated' }, async (tx, revision) => {
     const current = await getDomain({ ...context, db: tx }, id)
     const form = patch.onto(formOf(current), current.updated_at)
     refuseRenamedMeanwhile(before, current)
-    refuseFindings({ invalid: findKindProblem(form), taken: isRenamed ? await findTaken(tx, domain) : [] })
+    const used = isRenamed ? await findUsedByOthers(tx, id, domain) : []
+    refuseFindings({
+      invalid: [...findKindProblem(form), ...used],
+      taken: isRenamed ? await findTaken(tx, domain) : [],
+    })
     await refuseRequired(tx, id, form.authentication)
     await refuseShared(tx, id, form.authentication && !current.authentication)
     const move = { id, from: current.domain, to: form.domain, revision, now: context.clock() }
@@ -121,6 +136,18 @@ export async function updateDomain(
   })
 }
 
+/** The console, or a service, would come to a name with its domain. */
+async function findUsedByOthers(db: Kysely<Database>, id: number, domain: string): Promise<FieldError[]> {
+  const rows = await db
+    .selectFrom('services')
+    .select('system')
+    .distinct()
+    .where('domain_id', '=', id)
+    .execute()
+  const found = rows.map(({ system }) => findUsedName(db, { domain, isConsole: system === 1 }))
+  return (await Promise.all(found)).flat().slice(0, 1)
+}
+
 /** The certificate and the checks were made for the previous name. @throws ConflictError */
 function refuseRenamedMeanwhile(before: Domain, current: Domain): void {
   if (before.domain !== current.domain)
@@ -130,25 +157,35 @@ function refuseRenamedMeanwhile(before: Domain, current: Domain): void {
 /** @throws ConflictError that names the services that use it. */
 export async function removeDomain(context: Context, actor: string, id: number): Promise<{ id: number }> {
   const { domain } = await getDomain(context, id)
-  return await change(context, { actor, what: 'domain deleted' }, async (tx) => {
-    const services = await tx
-      .selectFrom('services')
-      .select('name')
-      .where('domain_id', '=', id)
-      .orderBy('id')
-      .execute()
-    if (services.length > 0)
-      throw new ConflictError(
-        `${domain} is used by ${quoteNames(services.map(({ name }) => name))}. Delete its services first.`,
-        [],
-        'in_use',
-      )
+  const gone = await change(context, { actor, what: 'domain deleted' }, async (tx) => {
+    await refuseUsed(tx, { id, domain })
     await deleteDomain(tx, id)
     return { value: { id }, touched: { domains: [id] }, name: domain }
   })
+  await context.counts.remove([domainKey(id)])
+  return gone
 }
 
-/** With all that is about it. No service uses it. */
+/** @throws ConflictError that names the services that use it. */
+export async function refuseUsed(
+  tx: Transaction<Database>,
+  { id, domain }: { id: number; domain: string },
+): Promise<void> {
+  const services = await tx
+    .selectFrom('services')
+    .select('name')
+    .where('domain_id', '=', id)
+    .orderBy('id')
+    .execute()
+  if (services.length === 0) return
+  throw new ConflictError(
+    `${domain} is used by ${quoteNames(services.map(({ name }) => name))}. Delete its services first.`,
+    [],
+    'in_use',
+  )
+}
+
+/** Deletes it with all its data. No service uses it. */
 export async function deleteDomain(tx: Transaction<Database>, id: number): Promise<void> {
   await dropOrder(tx, id)
   await tx.deleteFrom('sign_ins').where('domain_id', '=', id).execute()
@@ -159,7 +196,7 @@ export async function deleteDomain(tx: Transaction<Database>, id: number): Promi
   await tx.deleteFrom('domains').where('id', '=', id).execute()
 }
 
-/** For another kind or name, or saved once more, which also ends the wait after a failed order. */
+/** After a change of kind or name, or when the form is saved again, which also ends the wait after a failed order. */
 async function changeKind(
   context: Context,
   tx: Transaction<Database>,
@@ -173,13 +210,13 @@ async function changeKind(
 ): Promise<void> {
   const now = context.clock()
   const isRenamed = domain !== before.domain
-  // The order of another name is worth nothing, and may be under way.
+  // The order for the previous name is useless, and may be under way.
   if (isRenamed || ssl !== 'certbot') await dropOrder(tx, before.id)
   if (ssl === 'certbot') {
     if (before.ssl === 'certbot' && !isRenamed) await hastenOrder(context, tx, before.id)
     else await addOrder(tx, before.id, now)
   }
-  // Should one be missing here because of a form that came meanwhile, the renewal makes it.
+  // If one is missing because another form came meanwhile, the renewal makes it.
   const isOver = isRenamed || (ssl !== 'certbot' && before.certificate.kind === 'certbot')
   if (isOver && issued)
     await storeOwn(

@@ -17,7 +17,7 @@ async function create(domain: string, ssl: string): Promise<number> {
   return answer.json().id
 }
 
-/** The certificate of an authority that ends in so many days, and the order for the next one, which failed or not. */
+/** A public certificate that expires in so many days, and the order for the next one, failed or not. */
 async function hold(id: number, days: number, error: string | null): Promise<void> {
   const at = new Date(server.now).toISOString()
   const problem = error && JSON.stringify({ code: 'caa', detail: error, found: [], expected: [], at })
@@ -36,7 +36,7 @@ async function hold(id: number, days: number, error: string | null): Promise<voi
   })
 }
 
-test('names the certificates that a failing renewal will miss, those that end first at the top', async () => {
+test('lists the certificates whose renewal fails, those that expire first at the top', async () => {
   const days = { a: 13, b: 5, c: 20, d: 5 }
   for (const [name, left] of Object.entries(days)) {
     const id = await create(`${name}.example.com`, 'certbot')
@@ -48,7 +48,7 @@ test('names the certificates that a failing renewal will miss, those that end fi
   ])
 })
 
-test('says when another becomes one of them by time alone', async () => {
+test('says when another one joins them by time alone', async () => {
   expect(await list()).toEqual({ data: [], nextInMs: DAY })
   await hold(await create('a.example.com', 'certbot'), 40, 'no luck')
   expect(await list()).toEqual({ data: [], nextInMs: DAY })
@@ -63,7 +63,7 @@ test('says when another becomes one of them by time alone', async () => {
   })
 })
 
-test("also the installation's own, and none that is fine again", async () => {
+test("includes the installation's own, and none that works again", async () => {
   await create('own.example.com', 'self-signed')
   expect((await list()).data).toEqual([])
   server.now += 390 * DAY

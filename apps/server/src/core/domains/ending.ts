@@ -3,15 +3,15 @@ import { describeCertificate, WARN_BEFORE, warnsFrom } from '../../certificates/
 import { findPause } from '../../certificates/orders/pause.ts'
 import type { Context } from '../../context.ts'
 
-/** So many are named; with more of them the reason is hardly in one of them. */
+/** How many are listed; with more, the cause is hardly a single certificate. */
 const MOST = 100
 
 const DAY = 86_400_000
 
-/** The certificates that will end soon, because their renewal fails; those that end first come first. */
+/** The certificates that expire soon because their renewal fails, those that expire first at the top. */
 export async function listEndingCertificates(context: Context): Promise<EndingCertificates> {
   const [now, pause] = [context.clock(), await findPause(context)]
-  // Also those that time alone makes such ones until the console asks again.
+  // Also those that join by time alone before the console asks again.
   const rows = await readFailing(context, now + DAY + WARN_BEFORE, pause !== undefined)
   const data = rows.flatMap((held) => {
     const { id, domain, ssl, step, due_at, problem } = held
@@ -23,7 +23,7 @@ export async function listEndingCertificates(context: Context): Promise<EndingCe
   return { data, nextInMs: Math.min(DAY, ...waits) }
 }
 
-/** What ends by then and has no successor yet. */
+/** Certificates that expire by then and have no successor yet. */
 function readFailing({ db }: Context, end: number, isPaused: boolean) {
   return db
     .selectFrom('certificates')

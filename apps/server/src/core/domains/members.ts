@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
 import { ConflictError, quoteNames } from '../errors.ts'
 
-/** Domain → the e-mails of its list, in the order in which they came. */
+/** Domain → the e-mails of its list, in order of addition. */
 export async function readMembers<DB, TB extends keyof DB>(
   db: Kysely<Database>,
   ids: SelectQueryBuilder<DB, TB, { id: number }> | readonly number[],
@@ -21,7 +21,7 @@ export async function readMembers<DB, TB extends keyof DB>(
   return emails
 }
 
-/** Makes the list of a domain this one. What stays keeps its id, so that nobody on it has to sign in again. */
+/** Sets the list of a domain. Entries that stay keep their id, so that nobody on it has to sign in again. */
 export async function writeMembers(
   tx: Transaction<Database>,
   domainId: number,
@@ -44,8 +44,8 @@ export async function writeMembers(
 }
 
 /**
- * The names of the TCP services that would see the cookies of those who sign in at the domain. Those of agents are
- * withheld from then on, and keep nobody from it.
+ * The names of the TCP services that would see the cookies of visitors who sign in at the domain. Agents' services do
+ * not count: they are withheld from then on.
  */
 export async function listTlsPorts(db: Kysely<Database>, domainId: number): Promise<string[]> {
   const services = await db

@@ -1,23 +1,23 @@
-/** What this server alone can answer a request with that it makes itself, wherever the request comes out. */
+/** Proves that a request which this server sends comes back to it: only this server knows the answer. */
 export interface Proof {
-  /** Stands in the path that is asked for. */
+  /** Part of the requested path. */
   nonce: string
-  /** What this server then says. */
+  /** This server's answer to it. */
   secret: string
-  /** Nobody gets the answer after this. */
+  /** After this, nobody gets the answer. */
   end(): void
 }
 
 export interface Proofs {
   begin(): Proof
-  /** The secret of one that has begun. */
+  /** The answer of a proof that has begun. */
   find(nonce: string): string | undefined
 }
 
-/** More checks than this at a time end the oldest. */
+/** With more checks than this at a time, the oldest ends. */
 const MAX_OPEN = 1000
 
-/** The answer is not in the question, so that a server that repeats what it is asked proves nothing. */
+/** The answer is not in the question, so that a server that echoes requests proves nothing. */
 export function createProofs(randomBytes: (count: number) => Buffer): Proofs {
   const open = new Map<string, string>()
   return {

@@ -12,7 +12,7 @@ import { NotFoundError } from '../errors.ts'
 import { listOrPage } from '../pages.ts'
 import { readMembers } from './members.ts'
 
-/** The database, or the transaction that a change is in. */
+/** The database, or the transaction of a change. */
 type Source = Pick<Context, 'clock' | 'config'> & { db: Kysely<Database> }
 
 const BY_NAME = { field: 'domain', direction: 'asc' } as const
@@ -25,11 +25,22 @@ export async function listDomains(context: Context, query: DomainQuery): Promise
   return await listOrPage(query, found, async (slice) => {
     const sorted = found.select('id').orderBy(field, direction).orderBy('id', direction)
     if (!slice) return await readDomains(context, sorted, { field, direction })
-    // Looked for once, not once for each table that is read.
+    // Searched for once, not once for each table that is read.
     const page = await sorted.limit(slice.limit).offset(slice.offset).execute()
     const ids = page.map(({ id }) => id)
     return await readDomains(context, ids, { field, direction })
   })
+}
+
+/** The ids of what a search finds after one of them, in their order. */
+export async function listFilteredDomains(
+  { db }: Pick<Context, 'db'>,
+  search: string | undefined,
+  { after, limit }: { after: number; limit: number },
+): Promise<number[]> {
+  const found = db.selectFrom('domains').select('id').where('id', '>', after).orderBy('id').limit(limit)
+  const rows = await (search ? found.where(hasText('domain', normaliseDomain(search))) : found).execute()
+  return rows.map(({ id }) => id)
 }
 
 /** @throws NotFoundError */
@@ -39,8 +50,8 @@ export async function getDomain(source: Source, id: number): Promise<Domain> {
   return domain
 }
 
-/** Many ids come as a query: a statement holds 32,766 values at most. */
-async function readDomains<DB, TB extends keyof DB>(
+/** Many ids are passed as a query, because a statement holds at most 32,766 values. */
+export async function readDomains<DB, TB extends keyof DB>(
   source: Source,
   ids: SelectQueryBuilder<DB, TB, { id: number }> | readonly number[],
   { field, direction }: NonNullable<DomainQuery['orderBy']> = BY_NAME,

@@ -13,12 +13,12 @@ interface Renaming {
 }
 
 /**
- * What else knows a domain by its name goes over to the new one. The row itself is for the caller.
- * @returns the nodes to whose agents the new name is given by this
+ * Moves everything that refers to a domain by its name to the new one. The caller changes the row itself.
+ * @returns the nodes whose agents may use the new name because of this
  */
 export async function renameDomain(tx: Transaction<Database>, renaming: Renaming): Promise<number[]> {
   const { id, from, to } = renaming
-  // HAProxy knows a session by its entry in the list: with new ones those of the old name open nothing here.
+  // HAProxy checks a session's entry in the list: with new entries, sessions of the old name open nothing here.
   await tx.deleteFrom('domain_members').where('domain_id', '=', id).execute()
   await holdRenamed(tx, from, to)
   await keepOldName(tx, renaming)
@@ -27,7 +27,10 @@ export async function renameDomain(tx: Transaction<Database>, renaming: Renaming
   return [...kept, ...given]
 }
 
-/** What a person disabled stays so at the new address, and at the old one, should an agent publish it there again. */
+/**
+ * A publication that a person disabled stays disabled at the new address, and at the old one if an agent publishes it
+ * there again.
+ */
 async function holdRenamed(tx: Transaction<Database>, from: string, to: string): Promise<void> {
   await tx
     .insertInto('held_addresses')

@@ -1,4 +1,4 @@
-import { type NameServer, startNameServer } from '@postern/testkit/name-server'
+import { type NameServer, startNameServer } from '@postern/testkit/fakes/name-server'
 import { afterEach, expect, it } from 'vitest'
 import { createResolver } from './resolver.ts'
 
@@ -7,7 +7,7 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close()
 })
 
-/** @returns where a name server answers of `app.example.com` as given */
+/** @returns the address of a name server with these answers for `app.example.com` */
 async function serve(answer: string[] | 'none' | 'silent' | 'failure'): Promise<string> {
   const server = await startNameServer()
   servers.push(server)
@@ -22,7 +22,7 @@ it('finds the addresses of a name', async () => {
   expect(await resolve(['203.0.113.1', '203.0.113.2'])).toEqual(['203.0.113.1', '203.0.113.2'])
 })
 
-it('tells a name that is not there from one without an address', async () => {
+it('distinguishes a name that does not exist from one without an address', async () => {
   await expect(resolve('none')).rejects.toMatchObject({ why: 'absent' })
   expect(await resolve([])).toEqual([])
 })
@@ -30,7 +30,7 @@ it('tells a name that is not there from one without an address', async () => {
 it('gives up within 15 s', async () => {
   const start = performance.now()
   await expect(resolve('silent')).rejects.toMatchObject({ why: 'silent' })
-  // Three seconds on a machine that has nothing else to do.
+  // Three seconds on an idle machine.
   expect(performance.now() - start).toBeLessThan(15_000)
 })
 

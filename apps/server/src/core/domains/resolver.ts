@@ -2,8 +2,8 @@ import { Resolver as DnsResolver } from 'node:dns/promises'
 import { codeOf } from '@postern/host/errors'
 
 /**
- * There is no such name (`absent`), the name servers did not answer (`silent`), or they answered with an error of
- * theirs, by its name in DNS.
+ * There is no such name (`absent`), the name servers did not answer (`silent`), or they answered with an error, given
+ * by its DNS name.
  */
 export class LookupError extends Error {
   readonly why: string
@@ -13,7 +13,7 @@ export class LookupError extends Error {
   }
 }
 
-/** Asks the name servers; comes with the context, so that tests answer for them. */
+/** Asks the name servers; part of the context, so that tests can replace it. */
 export interface Resolver {
   /**
    * @returns the addresses (A and AAAA) of a name; empty when it has none.
@@ -29,7 +29,7 @@ const SILENT = new Set(['ETIMEOUT', 'ECANCELLED', 'ECONNREFUSED'])
 const FAILED = new Set(['ESERVFAIL', 'EREFUSED', 'EFORMERR', 'ENOTIMP', 'EBADRESP'])
 
 /**
- * Asks for both families at once; an answer of one is enough.
+ * Asks for both families at once; an answer for one is enough.
  * @param servers `address[:port]`; without any, those of the system
  */
 export function createResolver(servers: readonly string[] = []): Resolver {

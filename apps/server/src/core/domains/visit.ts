@@ -2,14 +2,15 @@ import { type IncomingMessage, type RequestOptions, request } from 'node:http'
 import { codeOf } from '@postern/host/errors'
 
 /**
- * What came of one request. `answered`: with this status and the start of the body. `refused`: nothing listens there.
- * `silent`: no whole answer in time. `unreachable`: this machine has no way there. `broken`: it was not HTTP, or ended early.
+ * The outcome of one request. `answered`: with this status and the start of the body. `refused`: nothing listens
+ * there. `silent`: no whole answer in time. `unreachable`: this machine has no way there. `broken`: it was not HTTP,
+ * or ended early.
  */
 export type Visited =
   | { kind: 'answered'; status: number; text: string }
   | { kind: 'refused' | 'silent' | 'unreachable' | 'broken' }
 
-/** Asks one address for a path of a host, over plain HTTP. Comes with the context, so that tests answer for the world. */
+/** Requests a path of a host from one address, over plain HTTP. Part of the context, so that tests can replace it. */
 export type Visit = (address: string, host: string, path: string) => Promise<Visited>
 
 const TIMEOUT = 5000
@@ -22,8 +23,8 @@ const SILENT = new Set(['ABORT_ERR', 'ETIMEDOUT'])
 const UNREACHABLE = new Set(['ENETUNREACH', 'EHOSTUNREACH', 'EADDRNOTAVAIL', 'EAFNOSUPPORT'])
 
 /**
- * The address is dialled as it is, so that what was judged is what is asked: no name is looked up again, no redirect is
- * followed, no proxy of the environment is used.
+ * Dials the address itself, so that the checked address is the one asked: it looks up no name again, follows no
+ * redirect and uses no proxy of the environment.
  */
 export function createVisit({ port = 80, timeout = TIMEOUT } = {}): Visit {
   return async (address, host, path) => {

@@ -1,13 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import type {
-  BackendTrouble,
-  Edge,
-  EdgeHint,
-  EdgeMessage,
-  EdgeReport,
-  InForce,
-  Problem,
-} from '@postern/contract/edge'
+import type { BackendTrouble, Edge, Problem } from '@postern/contract/edge/edge'
+import type { EdgeHint, EdgeMessage, EdgeVitals, InForce } from '@postern/contract/edge/edge-messages'
+import type { FoundRequests } from '@postern/contract/requests/kept'
+import type { TraceSight } from '@postern/contract/why/trace'
 import type { Kysely } from 'kysely'
 import type { Logger } from 'pino'
 import { getRevision } from '../../changes/change.ts'
@@ -17,33 +12,49 @@ import type { Counts, CountsMessage } from '../figures/counts.ts'
 import type { LogHub } from '../logs/logs.ts'
 import type { LiveFigures } from '../nodes/figures.ts'
 import type { EdgeView } from '../services/state.ts'
-import { readNames } from './names.ts'
+import { createTraces, type TraceRequest, type Traces } from '../why/traces.ts'
+import { createAsks, type Search } from './asks.ts'
+import { type KnownEdge, listEdges, listOwnProblems } from './list.ts'
 import { familiesOf, listAll, listByIds, listTouched, listTurned } from './touched.ts'
 
-/** The way to one edge that is connected. */
+/** The connection to one edge. */
 export interface EdgeLink {
   send(hint: EdgeHint): void
   close(): void
 }
 
-/** Takes what a connected edge sends, parsed. */
+/** Takes a parsed message of a connected edge. */
 export interface EdgeSession {
   receive(message: EdgeMessage): void
   close(): void
 }
 
-/** The edges as they are now. Nothing of it is stored: an edge sends it all again when it reconnects. */
+/** The present state of the edges. None of it is stored: an edge sends everything again when it reconnects. */
 export interface EdgeHub {
   /** A second connection of the same edge ends the first. */
   connect(edgeId: number, link: EdgeLink): EdgeSession
-  /** The last reports of those that are connected. */
+  /** The last reports of connected edges. */
   views(): EdgeView[]
-  /** What is wrong with the server itself, for the same places; null: nothing. */
-  tellOwn(problem: string | null): void
+  /**
+   * Asks the first edge that is connected for what it sees of an address; what it sees comes to `onSight`, `end` last.
+   * @returns what ends the listening, or why no edge can be asked
+   */
+  trace(request: TraceRequest, onSight: (sight: TraceSight) => void): (() => void) | 'away' | 'too old'
+  /** The last vitals of the connected edges, by id. */
+  vitals(): ReadonlyMap<number, EdgeVitals>
+  /** Calls the listener with each line of the edges' own logs, as JSON. */
+  onJournal(listener: (line: string) => void): void
+  /** Sets the problem of a part of the server itself, to be shown in the same places; null: none. */
+  tellOwn(part: ServerPart, problem: string | null): void
   list(): Promise<Edge[]>
-  /** What is wrong with edges as a whole, all of it: as those that are connected say, and the server's own problem. */
+  /** Asks an edge for requests that it keeps. @returns null when it gives no answer */
+  search(edgeId: number, search: Search, signal: AbortSignal): Promise<FoundRequests | null>
+  /** All problems of the edges as a whole: those that connected edges report, and the server's own. */
   listOwnProblems(): Promise<{ name: string; message: string }[]>
 }
+
+/** What of the server may fail while the rest of it works. */
+type ServerPart = 'console' | 'metrics'
 
 interface Parts {
   db: Kysely<Database>
@@ -55,15 +66,18 @@ interface Parts {
   clock(): number
 }
 
-interface State {
+/** What tells how an edge is now. */
+type StateMessage = Exclude<EdgeMessage, { type: 'counts' | 'journal' | 'found' }>
+
+interface State extends KnownEdge {
   link: EdgeLink | null
-  version: string | null
+  traces: Traces
+  /** What it can do beside what every edge does. */
+  can: readonly string[]
   epoch: string | null
-  report: EdgeReport | null
   families: EdgeView['families']
   troubles: Map<number, BackendTrouble>
-  /** ms since the epoch; null: not since this server started. */
-  lastSeen: number | null
+  vitals: EdgeVitals | null
 }
 
 const NOTHING: InForce = { haproxy: 0, wireguard: 0, nftables: 0 }
@@ -71,7 +85,10 @@ const NONE_HELD = { tcp: [], udp: [] }
 
 export function createEdgeHub(parts: Parts): EdgeHub {
   const states = new Map<number, State>()
-  let own: string | null = null
+  const asks = createAsks()
+  const own = new Map<ServerPart, string>()
+  let hearJournal: ((line: string) => void) | undefined
+  let traces = 0
   const connected = () => [...states.values()].filter((state) => state.link !== null)
   const tellAll = (hint: EdgeHint) => {
     for (const { link } of connected()) link?.send(hint)
@@ -85,16 +102,24 @@ export function createEdgeHub(parts: Parts): EdgeHub {
     connect(edgeId, link) {
       const before = states.get(edgeId)
       before?.link?.close()
-      const state = newState(link, parts.clock())
+      asks.dropAll(edgeId)
+      const state = newState(link, parts.clock(), () => ++traces)
+      before?.traces.end()
       states.set(edgeId, state)
       welcome(parts, link)
       parts.bus.emit({ kind: 'edges' })
       return {
-        receive: (message) =>
-          message.type === 'counts' ? count(parts, edgeId, link, message) : receive(parts, state, message),
+        receive(message) {
+          if (message.type === 'counts') count(parts, edgeId, link, message)
+          else if (message.type === 'journal') for (const line of message.lines) hearJournal?.(line)
+          else if (message.type === 'found') asks.receive(edgeId, message)
+          else receive(parts, state, message)
+        },
         close() {
           if (states.get(edgeId) !== state || state.link === null) return
           state.link = null
+          state.traces.end()
+          asks.dropAll(edgeId)
           state.lastSeen = parts.clock()
           parts.bus.emit({ kind: 'edges' })
           tellNodes(parts, state.report?.problems ?? [], [])
@@ -111,24 +136,47 @@ export function createEdgeHub(parts: Parts): EdgeHub {
         families,
         held: report?.ports?.held ?? NONE_HELD,
       })),
-    list: () => listEdges(parts.db, states, own),
-    listOwnProblems: () => listOwnProblems(parts.db, states, own),
-    tellOwn(problem) {
-      if (problem === own) return
-      own = problem
+    trace(request, onSight) {
+      // One that has not said yet what it can do is about to.
+      const edge = connected().find(({ version }) => version !== null)
+      if (!edge) return 'away'
+      return edge.can.includes('trace') ? edge.traces.begin(request, onSight) : 'too old'
+    },
+    vitals: () =>
+      new Map(
+        [...states].flatMap(([id, { link, vitals }]) =>
+          link !== null && vitals !== null ? [[id, vitals] as const] : [],
+        ),
+      ),
+    onJournal(listener) {
+      hearJournal = listener
+    },
+    list: () => listEdges(parts.db, states, [...own.values()]),
+    async search(edgeId, search, signal) {
+      const link = states.get(edgeId)?.link
+      return link ? await asks.ask(edgeId, link.send, search, signal) : null
+    },
+    listOwnProblems: () => listOwnProblems(parts.db, states, [...own.values()]),
+    tellOwn(part, problem) {
+      if (problem === (own.get(part) ?? null)) return
+      if (problem === null) own.delete(part)
+      else own.set(part, problem)
       parts.bus.emit({ kind: 'edges' })
     },
   }
 }
 
-function newState(link: EdgeLink, lastSeen: number): State {
+function newState(link: EdgeLink, lastSeen: number, nextTrace: () => number): State {
   return {
     link,
+    traces: createTraces(nextTrace, (hint) => link.send(hint)),
+    can: [],
     version: null,
     epoch: null,
     report: null,
     families: new Map(),
     troubles: new Map(),
+    vitals: null,
     lastSeen,
   }
 }
@@ -141,7 +189,7 @@ function welcome({ db, logs, log }: Parts, link: EdgeLink): void {
     .catch((err: unknown) => log.error({ err }, 'the revision could not be read'))
 }
 
-/** What could not be stored the edge sends again. */
+/** The edge sends again what could not be stored. */
 function count({ counts, log }: Parts, edgeId: number, link: EdgeLink, message: CountsMessage): void {
   counts
     .receive(edgeId, message)
@@ -149,17 +197,18 @@ function count({ counts, log }: Parts, edgeId: number, link: EdgeLink, message: 
     .catch((err: unknown) => log.warn({ err }, 'counts could not be stored'))
 }
 
-function receive(parts: Parts, state: State, message: Exclude<EdgeMessage, CountsMessage>): void {
+function receive(parts: Parts, state: State, message: StateMessage): void {
   state.lastSeen = parts.clock()
   switch (message.type) {
     case 'hello':
       state.version = message.version
       state.epoch = message.epoch
+      state.can = message.can ?? []
       parts.bus.emit({ kind: 'edges' })
       return
     case 'report': {
       const before = state.report
-      // An edge reports whenever it has checked everything. The console asks again for each hint.
+      // Hints only at changes: an edge reports after each full check, and the console reads again after each hint.
       if (isDeepStrictEqual(before, message.report)) return
       state.report = message.report
       parts.bus.emit({ kind: 'edges' })
@@ -179,8 +228,14 @@ function receive(parts: Parts, state: State, message: Exclude<EdgeMessage, Count
     case 'peers':
       parts.live.update(message.peers)
       return
+    case 'vitals':
+      state.vitals = message.vitals
+      return
     case 'logs':
       if (state.epoch !== null) parts.logs.receive(state.epoch, message.lines)
+      return
+    case 'traced':
+      state.traces.receive(message.id, message.sight)
   }
 }
 
@@ -215,68 +270,4 @@ function tellReported({ bus, log }: Parts, list: () => Promise<ServiceRef[]>): v
       if (services.length > 0) bus.emit({ kind: 'reported', services })
     })
     .catch((err: unknown) => log.error({ err }, 'the services of a report could not be read'))
-}
-
-/** So many problems are told with an edge; the list of what needs attention has them all. */
-const MOST_TOLD = 20
-
-async function listEdges(
-  db: Kysely<Database>,
-  states: ReadonlyMap<number, State>,
-  own: string | null,
-): Promise<Edge[]> {
-  const rows = await selectEdges(db)
-  // The server's own problem stands with the edge that is beside it.
-  const beside: Problem[] = own === null ? [] : [{ scope: { kind: 'edge' }, message: own }]
-  const problemsOf = (id: number) => [
-    ...(id === rows[0]?.id ? beside : []),
-    ...(states.get(id)?.report?.problems ?? []),
-  ]
-  const shown = new Map(rows.map(({ id }) => [id, firstProblems(problemsOf(id))]))
-  const nameOf = await readNames(
-    db,
-    [...shown.values()].flat().map(({ scope }) => scope),
-  )
-  return rows.map(({ id, name }) => {
-    const state = states.get(id)
-    const lastSeen = state?.lastSeen ?? null
-    return {
-      id,
-      name,
-      connected: state !== undefined && state.link !== null,
-      version: state?.version ?? null,
-      wanted: state?.report?.wanted ?? 0,
-      applied: state?.report?.applied ?? 0,
-      problems: (shown.get(id) ?? []).map((problem) => ({ ...problem, name: nameOf(problem.scope) })),
-      problemCount: problemsOf(id).length,
-      isStuck: state?.report?.isStuck ?? false,
-      dataPlane: state?.report?.dataPlane ?? null,
-      lastSeen: lastSeen === null ? null : new Date(lastSeen).toISOString(),
-    }
-  })
-}
-
-async function listOwnProblems(
-  db: Kysely<Database>,
-  states: ReadonlyMap<number, State>,
-  own: string | null,
-): Promise<{ name: string; message: string }[]> {
-  const rows = await selectEdges(db)
-  return rows.flatMap(({ id, name }, index) => {
-    const { link = null, report = null } = states.get(id) ?? {}
-    const reported = link === null ? [] : (report?.problems ?? []).filter(isOwn)
-    const beside = index === 0 && own !== null ? [own] : []
-    return [...beside, ...reported.map(({ message }) => message)].map((message) => ({ name, message }))
-  })
-}
-
-async function selectEdges(db: Kysely<Database>): Promise<{ id: number; name: string }[]> {
-  return await db.selectFrom('edges').select(['id', 'name']).orderBy('id').execute()
-}
-
-const isOwn = ({ scope }: Problem) => scope.kind === 'edge'
-
-/** Those of the edge itself first. */
-function firstProblems(problems: readonly Problem[]): Problem[] {
-  return [...problems.filter(isOwn), ...problems.filter((problem) => !isOwn(problem))].slice(0, MOST_TOLD)
 }

@@ -1,10 +1,10 @@
-import type { Problem } from '@postern/contract/edge'
+import type { Problem } from '@postern/contract/edge/edge'
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../../db/schema.ts'
 
 type Scope = Problem['scope']
 
-/** What the things are called that these scopes are about: services, nodes, and by their certificates domains. */
+/** The names of the things in these scopes: services, nodes and, for certificates, domains. */
 export async function readNames(
   db: Kysely<Database>,
   scopes: readonly Scope[],

@@ -8,7 +8,7 @@ export class EdgeTokenError extends Error {
 }
 
 /**
- * The edge beside this server signs in with the token of a file that both can read; made here when there is none.
+ * The edge on this machine signs in with the token in a file that both can read; created here when there is none.
  * @throws EdgeTokenError when the file is empty or too short.
  */
 export async function registerLocalEdge(context: Context): Promise<void> {
@@ -16,7 +16,7 @@ export async function registerLocalEdge(context: Context): Promise<void> {
   if (!existsSync(file))
     writeFileSync(file, `${context.randomBytes(32).toString('base64url')}\n`, { mode: 0o640, flag: 'wx' })
   const token = readFileSync(file, 'utf8').trim()
-  if (token.length < 32) throw new EdgeTokenError(`${file} holds no token: remove it and start again`)
+  if (token.length < 32) throw new EdgeTokenError(`${file} holds no token: remove the file and start again`)
   const token_hash = hashToken(token)
   await context.db
     .insertInto('edges')

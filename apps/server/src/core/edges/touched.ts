@@ -1,4 +1,4 @@
-import type { EdgeReport } from '@postern/contract/edge'
+import type { EdgeReport } from '@postern/contract/edge/edge-messages'
 import type { Kysely } from 'kysely'
 import { selectChangedServices } from '../../changes/changed-services.ts'
 import type { ServiceRef } from '../../changes/live.ts'
@@ -6,7 +6,7 @@ import type { Database } from '../../db/schema.ts'
 import type { EdgeView } from '../services/state.ts'
 
 const PARTS = ['haproxy', 'wireguard', 'nftables'] as const
-/** With more ids than these all services are read: a statement holds a limited number of values. */
+/** With more ids than this, all services are read, because a statement holds a limited number of values. */
 const MANY = 5000
 
 export async function listAll(db: Kysely<Database>): Promise<ServiceRef[]> {

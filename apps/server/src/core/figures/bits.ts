@@ -1,7 +1,10 @@
-/** A row of bits, longest first, in which whole numbers up to 2^53 are written with as few bits as they need. */
+/** A sequence of bits, most significant first, in which whole numbers up to 2^53 take as few bits as they need. */
 export interface BitWriter {
   write(value: number, bits: number): void
-  /** A number that is probably below 2^`rest`: a run of ones, then `rest` bits. @param rest up to 52 */
+  /**
+   * Writes a number that is probably below 2^`rest`: a run of ones, then `rest` bits.
+   * @param rest up to 52
+   */
   writeRice(value: number, rest: number): void
   bytes(): Uint8Array
 }
@@ -11,9 +14,9 @@ export interface BitReader {
   readRice(rest: number): number
 }
 
-/** Written at once: more bits would not fit into JavaScript's shifts beside those that wait. */
+/** At most this many at once: more would not fit into JavaScript's shifts together with the pending bits. */
 const PIECE = 16
-/** A longer run of ones is a number written in full. */
+/** After a longer run of ones the number follows in full. */
 const LONGEST_RUN = 12
 /** Enough for any whole number that JavaScript has. */
 const WHOLE = 53

@@ -1,21 +1,24 @@
-import type { EdgeMessage, ServiceCount } from '@postern/contract/edge'
+import type { EdgeMessage, ServiceCount } from '@postern/contract/edge/edge-messages'
 import { createQueue } from '@postern/host/tasks'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Logger } from 'pino'
 import type { LiveDatabase } from '../../db/live-schema.ts'
 import type { Database } from '../../db/schema.ts'
-import { addTo, type Count } from './pack.ts'
+import { ALL_KEY, domainKey, edgeKey, nodeKey } from './keys.ts'
+import { add, addTo, type Count } from './pack.ts'
+import { readAnswers } from './rows.ts'
 import { MINUTE } from './steps.ts'
+import type { Totals } from './totals.ts'
 
 export type CountsMessage = Extract<EdgeMessage, { type: 'counts' }>
 
-/** Takes what edges counted into the database of figures, each count once. */
+/** Adds the edges' counts to the database of figures, each count once. */
 export interface Counts {
-  /** @returns the number up to which counts of this ledger are stored now */
+  /** @returns the number up to which this ledger's counts are now stored */
   receive(edgeId: number, message: CountsMessage): Promise<number>
   /**
-   * Forgets all that services carried which are no more. What stays nobody sees, and age takes it away.
-   * @param services or nodes by their key
+   * Removes the figures of deleted services. Any that remain are invisible, and removed when they are old.
+   * @param services or others by their key
    */
   remove(services: readonly number[]): Promise<void>
   close(): Promise<void>
@@ -24,34 +27,38 @@ export interface Counts {
 interface Parts {
   db: Kysely<Database>
   liveDb: Kysely<LiveDatabase>
+  totals: Totals
   log: Logger
   clock(): number
 }
 
-/** Services that are forgotten with one statement. */
+/** How many services are removed with one statement. */
 const AT_ONCE = 200
 
-export function createCounts({ db, liveDb, log, clock }: Parts): Counts {
-  // A service that is deleted meanwhile would come back: one after the other.
+export function createCounts({ db, liveDb, totals, log, clock }: Parts): Counts {
+  // One after the other, because a service that is deleted meanwhile would come back.
   const queue = createQueue()
   return {
     receive: (edgeId, message) =>
       queue.run(async () => {
-        const counts = withNodes(message.counts, await findNodes(db, message.counts))
-        // A clock that is ahead must not make figures that nobody sees and nothing clears away.
+        const counts = withSums(edgeId, message, await findOwners(db, message.counts))
+        // An edge's clock that is ahead must not make figures that nobody sees and that are never removed.
         const minute = Math.min(message.minute, Math.floor(clock() / MINUTE))
-        return await liveDb.transaction().execute(async (tx) => {
-          const { ledger, seq } = message
-          const stored = await findSeq(tx, edgeId, ledger)
-          if (seq <= stored) return stored
+        const { ledger, seq } = message
+        const { stored, isNew } = await liveDb.transaction().execute(async (tx) => {
+          const before = await findSeq(tx, edgeId, ledger)
+          if (seq <= before) return { stored: before, isNew: false }
           await store(tx, minute, counts)
           await writeSeq(tx, edgeId, ledger, seq)
-          return seq
+          return { stored: seq, isNew: true }
         })
+        if (isNew) totals.add(counts.filter(([key]) => key > 0))
+        return stored
       }),
     remove: (services) =>
       queue
         .run(async () => {
+          totals.remove(services)
           for (let start = 0; start < services.length; start += AT_ONCE)
             await forget(liveDb, services.slice(start, start + AT_ONCE))
         })
@@ -60,29 +67,40 @@ export function createCounts({ db, liveDb, log, clock }: Parts): Counts {
   }
 }
 
-/** Under this key a node has rows like a service: all that its services carried, also those that are no more. */
-export const nodeKey = (node: number) => -node
-
-/** Service → its node, of those that there are. */
-async function findNodes(
-  db: Kysely<Database>,
-  counts: readonly ServiceCount[],
-): Promise<ReadonlyMap<number, number>> {
-  if (counts.length === 0) return new Map()
-  const ids = counts.map(([service]) => service)
-  const rows = await db.selectFrom('services').select(['id', 'node_id']).where('id', 'in', ids).execute()
-  return new Map(rows.map((row) => [row.id, row.node_id]))
+interface Owners {
+  node_id: number
+  domain_id: number | null
 }
 
-/** The counts of services that there are, and what they make for each node. */
-function withNodes(
+/** Service → what it belongs to, for existing services. */
+async function findOwners(
+  db: Kysely<Database>,
   counts: readonly ServiceCount[],
-  nodes: ReadonlyMap<number, number>,
+): Promise<ReadonlyMap<number, Owners>> {
+  if (counts.length === 0) return new Map()
+  const ids = counts.map(([service]) => service)
+  const rows = await db
+    .selectFrom('services')
+    .select(['id', 'node_id', 'domain_id'])
+    .where('id', 'in', ids)
+    .execute()
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+/** The counts of existing services, and their sums for all that they belong to. */
+function withSums(
+  edgeId: number,
+  { counts, answers = [] }: CountsMessage,
+  owners: ReadonlyMap<number, Owners>,
 ): [key: number, count: Count][] {
+  const answered = new Map(answers.map(([service, errors, buckets]) => [service, [errors, ...buckets]]))
   const all = new Map<number, Count>()
-  for (const [service, ...count] of counts) {
-    const node = nodes.get(service)
-    if (node !== undefined) for (const key of [service, nodeKey(node)]) addTo(all, key, count)
+  for (const [service, ...carried] of counts) {
+    const owner = owners.get(service)
+    if (!owner) continue
+    const count: Count = [...carried, ...(answered.get(service) ?? [])]
+    for (const key of [service, nodeKey(owner.node_id), edgeKey(edgeId), ALL_KEY]) addTo(all, key, count)
+    if (owner.domain_id !== null) addTo(all, domainKey(owner.domain_id), count)
   }
   return [...all]
 }
@@ -111,13 +129,23 @@ async function store(
   counts: readonly (readonly [key: number, count: Count])[],
 ): Promise<void> {
   if (counts.length === 0) return
-  const rows = counts.map(([service, [connections, received, sent]]) => ({
-    service,
+  const before = await findAnswers(
+    tx,
     minute,
-    connections,
-    received,
-    sent,
-  }))
+    counts.flatMap(([key, count]) => (count.length > NONE.length ? key : [])),
+  )
+  const rows = counts.map(([service, count]) => {
+    const [connections, received, sent] = count
+    const [, , , ...answers] = add(count, before.get(service) ?? NONE)
+    return {
+      service,
+      minute,
+      connections,
+      received,
+      sent,
+      answers: answers.length > 0 ? JSON.stringify(answers) : null,
+    }
+  })
   const sum = (column: 'connections' | 'received' | 'sent') =>
     sql<number>`min(counts.${sql.ref(column)} + excluded.${sql.ref(column)}, ${Number.MAX_SAFE_INTEGER})`
   await tx
@@ -128,15 +156,35 @@ async function store(
         connections: sum('connections'),
         received: sum('received'),
         sent: sum('sent'),
+        answers: sql<string | null>`coalesce(excluded.answers, counts.answers)`,
       }),
     )
     .execute()
 }
 
+const NONE: Count = [0, 0, 0]
+
+/** What is stored of the answers in this minute: SQL cannot add it up. */
+async function findAnswers(
+  tx: Transaction<LiveDatabase>,
+  minute: number,
+  keys: readonly number[],
+): Promise<ReadonlyMap<number, Count>> {
+  if (keys.length === 0) return new Map()
+  const rows = await tx
+    .selectFrom('counts')
+    .select(['service', 'answers'])
+    .where('minute', '=', minute)
+    .where('service', 'in', keys)
+    .where('answers', 'is not', null)
+    .execute()
+  return new Map(rows.map(({ service, answers }) => [service, [...NONE, ...readAnswers(answers)]]))
+}
+
 async function forget(liveDb: Kysely<LiveDatabase>, services: readonly number[]): Promise<void> {
   await liveDb.transaction().execute(async (tx) => {
     await tx.deleteFrom('counts').where('service', 'in', services).execute()
-    // By the whole key: all rows of other services lie between theirs.
+    // By the whole key, because rows of other services lie between theirs.
     for (const [table, column] of TIMES) {
       const times = await listTimes(tx, table)
       if (times.length === 0) continue
@@ -154,10 +202,10 @@ const TIMES = [
   ['hours', 'day'],
 ] as const
 
-/** The hours, or days, from the first to the last of a table: some dozens. */
+/** The hours, or days, from the first to the last of a table: a few dozen. */
 export async function listTimes(db: Kysely<LiveDatabase>, table: 'minutes' | 'hours'): Promise<number[]> {
   const column = sql.raw(table === 'minutes' ? 'hour' : 'day')
-  // Each by itself, or SQLite would read the whole table.
+  // Separate queries, or SQLite would read the whole table.
   const end = (name: 'min' | 'max') => sql`(SELECT ${sql.raw(name)}(${column}) FROM ${sql.table(table)})`
   const { rows } = await sql<{
     first: number | null

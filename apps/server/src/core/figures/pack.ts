@@ -1,18 +1,30 @@
+import { RESPONSE_BUCKETS } from '@postern/contract/edge/response-times'
 import { type BitReader, type BitWriter, createBitReader, createBitWriter, riceCost } from './bits.ts'
 
-/** Connections, bytes received and bytes sent. */
-export type Count = readonly [connections: number, received: number, sent: number]
+/**
+ * Connections, bytes received, bytes sent, and of what answers HTTP the errors, then the answers by the bucket of their
+ * time; zeros at the end may be absent.
+ */
+export type Count = readonly [connections: number, received: number, sent: number, ...answers: number[]]
 
-/** What was counted in the minutes of an hour, or the hours of a day; a slot without traffic is not there. */
+/** Errors and buckets. */
+const MOST_ANSWERS = 1 + RESPONSE_BUCKETS
+
+/** The counts in the minutes of an hour, or the hours of a day; a slot without traffic is absent. */
 export type Slots = ReadonlyMap<number, Count>
 
 const SLOT_BITS = 6
 const REST_BITS = 6
 const COLUMNS = [0, 1, 2] as const
+/** How many columns of answers there are, and the width of those numbers. */
+const WIDTH_BITS = 6
+/** From this mean on, numbers of answers are packed like the first columns. */
+const LARGE = 8
 
 /**
- * As few bytes as it takes, without losing one of those counted: which slots there are, and for each of the three
- * columns its median and how far the others are from it. Random numbers cannot be made much smaller.
+ * Lossless: which slots exist and, for each of the first three columns, the median and the others' distance from it.
+ * Random numbers can hardly be packed smaller. Then, where there are answers, which of their columns are not empty, and
+ * those as Rice codes. Rows without them end before, and read the same as rows of servers that knew none.
  * @param slots at least one, below 64
  */
 export function pack(slots: Slots): Uint8Array {
@@ -27,6 +39,10 @@ export function pack(slots: Slots): Uint8Array {
       writer,
       present.map(([, count]) => count[column]),
     )
+  writeAnswers(
+    writer,
+    present.map(([, [, , , ...answers]]) => answers),
+  )
   return writer.bytes()
 }
 
@@ -34,15 +50,27 @@ export function unpack(packed: Uint8Array): Map<number, Count> {
   const reader = createBitReader(packed)
   const present = readPresent(reader)
   const [connections = [], received = [], sent = []] = COLUMNS.map(() => readColumn(reader, present.length))
+  const answers = readAnswers(reader, present.length)
   return new Map(
-    present.map((slot, index) => [slot, [connections[index] ?? 0, received[index] ?? 0, sent[index] ?? 0]]),
+    present.map((slot, index) => [
+      slot,
+      [
+        connections[index] ?? 0,
+        received[index] ?? 0,
+        sent[index] ?? 0,
+        ...answers.map((column) => column[index] ?? 0),
+      ],
+    ]),
   )
 }
 
-/** Beyond the largest whole number that is exact there is no more. */
+/** Capped at the largest exact whole number. */
 export function add(a: Count, b: Count): Count {
-  const both = (column: 0 | 1 | 2) => Math.min(a[column] + b[column], Number.MAX_SAFE_INTEGER)
-  return [both(0), both(1), both(2)]
+  const [longer, shorter] = a.length < b.length ? [b, a] : [a, b]
+  // As long as the longer one, which is a count.
+  return longer.map((value, column) =>
+    Math.min(value + (shorter[column] ?? 0), Number.MAX_SAFE_INTEGER),
+  ) as unknown as Count
 }
 
 export function sum(counts: Iterable<Count>): Count {
@@ -51,7 +79,7 @@ export function sum(counts: Iterable<Count>): Count {
   return all
 }
 
-/** Adds what was counted in a slot. */
+/** Adds the counts of a slot. */
 export function addTo(slots: Map<number, Count>, slot: number, count: Count): void {
   const before = slots.get(slot)
   slots.set(slot, before ? add(before, count) : count)
@@ -101,13 +129,48 @@ function readColumn(reader: BitReader, length: number): number[] {
   })
 }
 
+/** Writes nothing where there are none: behind the end of a row there are zeros, and the width reads as one. */
+function writeAnswers(writer: BitWriter, rows: readonly (readonly number[])[]): void {
+  const width = Math.max(...rows.map((row) => row.findLastIndex((value) => value > 0) + 1))
+  if (width === 0) return
+  writer.write(width, WIDTH_BITS)
+  for (let column = 0; column < width; column++) {
+    const values = rows.map((row) => row[column] ?? 0)
+    const isUsed = values.some((value) => value > 0)
+    writer.write(isUsed ? 1 : 0, 1)
+    if (!isUsed) continue
+    const mean = values.reduce((all, value) => all + value, 0) / values.length
+    // Large numbers lie around their median, small ones above zero.
+    writer.write(mean < LARGE ? 0 : 1, 1)
+    if (mean < LARGE) writeSmall(writer, values, mean)
+    else writeColumn(writer, values)
+  }
+}
+
+function writeSmall(writer: BitWriter, values: readonly number[], mean: number): void {
+  const rest = Math.max(bitsOf(mean) - 1, 0)
+  writer.write(rest, REST_BITS)
+  for (const value of values) writer.writeRice(value, rest)
+}
+
+/** @returns the columns */
+function readAnswers(reader: BitReader, length: number): number[][] {
+  const width = Math.min(reader.read(WIDTH_BITS), MOST_ANSWERS)
+  return Array.from({ length: width }, () => {
+    if (reader.read(1) === 0) return Array<number>(length).fill(0)
+    if (reader.read(1) === 1) return readColumn(reader, length)
+    const rest = reader.read(REST_BITS)
+    return Array.from({ length }, () => reader.readRice(rest))
+  })
+}
+
 function bitsOf(value: number): number {
   let bits = 0
   while (2 ** bits <= value) bits++
   return bits
 }
 
-/** The mean says nearly which is the cheapest; beside one outlier it is too large by far. */
+/** The mean usually gives the cheapest width; with an outlier it is far too large. */
 function bestRest(distances: readonly number[]): number {
   const mean = distances.reduce((all, distance) => all + distance, 0) / Math.max(distances.length, 1)
   const sorted = [...distances].sort((a, b) => a - b)

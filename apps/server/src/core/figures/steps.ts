@@ -1,18 +1,19 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { LiveDatabase } from '../../db/live-schema.ts'
 import { addTo, type Count, pack, sum, unpack } from './pack.ts'
+import { countOf } from './rows.ts'
 
 /** In ms. */
 export const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000] as const
 
-/** One transaction each, which keeps the server from everything else for some milliseconds. */
+/** One transaction for each step, which blocks the server for some milliseconds. */
 
 const STEP = { services: 100, rows: 100, drops: 2000 }
 
 type Tx = Transaction<LiveDatabase>
 
 /**
- * Packs what was counted before `minute`.
+ * Packs the counts before `minute`.
  * @param place the last service that was packed
  * @returns whether there may be more
  */
@@ -41,8 +42,8 @@ export async function packCounts(
 
 async function addToMinutes(tx: Tx, rows: readonly LiveDatabase['counts'][]): Promise<void> {
   const byHour = new Map<number, Map<number, Map<number, Count>>>()
-  for (const { service, minute, connections, received, sent } of rows)
-    addTo(slotsIn(byHour, Math.floor(minute / 60), service), minute % 60, [connections, received, sent])
+  for (const { service, minute, ...row } of rows)
+    addTo(slotsIn(byHour, Math.floor(minute / 60), service), minute % 60, countOf(row))
   for (const [hour, services] of byHour) {
     const before = await tx
       .selectFrom('minutes')
@@ -67,7 +68,7 @@ export async function sumMinutes(liveDb: Kysely<LiveDatabase>, hour: number): Pr
       .orderBy('service')
       .limit(STEP.rows)
       .execute()
-    // Those of one hour are together, as in the table.
+    // In the order of the table, so that rows of one hour are together.
     const first = rows[0]?.hour
     const same = rows.filter((row) => row.hour === first)
     if (first === undefined) return false
@@ -98,7 +99,10 @@ async function addToHours(tx: Tx, rows: readonly LiveDatabase['minutes'][]): Pro
   }
 }
 
-/** Drops hours of before `day`. @returns whether there may be more */
+/**
+ * Drops hours before `day`.
+ * @returns whether there may be more
+ */
 export async function dropHours(liveDb: Kysely<LiveDatabase>, day: number): Promise<boolean> {
   const old = liveDb
     .selectFrom('hours')
@@ -121,7 +125,7 @@ export async function dropHours(liveDb: Kysely<LiveDatabase>, day: number): Prom
   return true
 }
 
-/** Whether the rows of the file fill more than this; it never becomes smaller itself. */
+/** Whether the rows take more than this of the file, which itself never shrinks. */
 export async function isLarger(liveDb: Kysely<LiveDatabase>, bytes: number): Promise<boolean> {
   const { rows } = await sql<{ used: number }>`
     SELECT (page_count - freelist_count) * page_size AS used

@@ -7,9 +7,9 @@ import { DAY, dropHours, HOUR, isLarger, MINUTE, packCounts, sumMinutes } from '
 /** How long minutes and hours are kept. */
 export const [KEPT_HOURS, KEPT_DAYS] = [24, 30] as const
 
-/** Keeps the figures small: packs what came in, turns minutes into hours, and drops what is too old. */
+/** Keeps the figures small: packs new ones, turns minutes into hours, and drops old ones. */
 export interface Upkeep {
-  /** All that is due, in steps between which others have their turn. */
+  /** Does all that is due, in steps between which other work has its turn. */
   run(): Promise<void>
   close(): Promise<void>
 }
@@ -18,18 +18,18 @@ interface Parts {
   liveDb: Kysely<LiveDatabase>
   log: Logger
   clock(): number
-  /** Beyond it minutes become hours early. */
+  /** Beyond this size, minutes become hours early. */
   maxBytes?: number
 }
 
 /** Packing takes as long for one minute of a service as for ten. */
-const PACK_EVERY = 10
-const MAX_BYTES = 190 * 1024 * 1024
+export const PACK_EVERY = 10
+const MAX_BYTES = 400 * 1024 * 1024
 
 export function createUpkeep({ liveDb, log, clock, maxBytes = MAX_BYTES }: Parts): Upkeep {
   let running: Promise<void> | undefined
   let isClosed = false
-  /** @param step whether there is more to do */
+  /** @param step returns whether there is more to do */
   const repeat = async (step: () => Promise<boolean>) => {
     while (!isClosed && (await step())) await pause()
   }

@@ -23,7 +23,7 @@ const line = (service: number, seq: number, number = seq) => ({
 const hubNow = () => createLogHub(() => NOW)
 
 describe('watching', () => {
-  it('gives a second reader what is kept, then both what comes', () => {
+  it('gives a second reader the kept lines, then both the new ones', () => {
     const hub = hubNow()
     const first = reader(hub, [1])
     hub.receive('e1', [line(1, 1), line(1, 2)])
@@ -34,20 +34,20 @@ describe('watching', () => {
     expect(second.ids).toEqual(['e1-2', 'e1-3'])
   })
 
-  it('tells the edges the whole set when it changes, and only then', () => {
+  it('sends the edges the whole set when it changes, and only then', () => {
     const hub = hubNow()
-    const told: number[][] = []
-    hub.onWatched((services) => told.push(services))
+    const watched: number[][] = []
+    hub.onWatched((services) => watched.push(services))
     const a = reader(hub, [1, 2])
     const b = reader(hub, [2])
     a.watcher.close()
     a.watcher.close()
     b.watcher.setServices([2, 3])
     b.watcher.close()
-    expect(told).toEqual([[1, 2], [2], [2, 3], []])
+    expect(watched).toEqual([[1, 2], [2], [2, 3], []])
   })
 
-  it('keeps nothing of a service that nobody watches, also not after the last one left', () => {
+  it('keeps nothing of a service that nobody watches, even after its last reader left', () => {
     const hub = hubNow()
     hub.receive('e1', [line(1, 1)])
     const first = reader(hub, [1])
@@ -57,7 +57,7 @@ describe('watching', () => {
     expect(first.lines).toEqual(['1:2'])
   })
 
-  it('sends the lines of several services in the order in which they were written', () => {
+  it('sends the lines of several services in the order they were written', () => {
     const hub = hubNow()
     reader(hub, [1, 2])
     hub.receive('e1', [line(1, 1), line(1, 4, 2), line(2, 2), line(2, 3)])
@@ -80,7 +80,7 @@ describe('coming back', () => {
     expect(later.lines).toEqual(['1:3'])
   })
 
-  it('sees all of an edge that was started again', () => {
+  it('gets all lines of an edge that was restarted', () => {
     const hub = hubNow()
     const back = reader(hub, [1], 'e1-900')
     hub.receive('e2', [line(1, 1)])
@@ -126,14 +126,14 @@ describe('bounds', () => {
     expect(lines[0]).toBe('1:501')
   })
 
-  it('strips what would act on a terminal', () => {
+  it('removes terminal control characters', () => {
     const hub = hubNow()
     const { lines } = reader(hub, [1])
     hub.receive('e1', [{ service: 1, seq: 1, number: 1, text: 'GET /\u001b[31m\u0000\r\n\u202eevil' }])
     expect(lines).toEqual(['GET /[31mevil'])
   })
 
-  it('takes any Last-Event-ID without harm', () => {
+  it('accepts any Last-Event-ID without harm', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[a-z0-9,-]{0,600}$/)), (id) => {
         const hub = hubNow()

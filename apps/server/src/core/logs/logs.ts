@@ -1,4 +1,4 @@
-import type { LogLine } from '@postern/contract/edge'
+import type { LogLine } from '@postern/contract/edge/edge-messages'
 import { LIMITS } from '@postern/contract/limits'
 import {
   advance,
@@ -11,18 +11,18 @@ import {
   renderCursor,
 } from './ring.ts'
 
-/** Takes lines in order; `id` is what the reader names to go on after them. */
+/** Takes lines in order; with `id` the reader can continue after them. */
 export type SendLines = (lines: string[], id: string) => void
 
 export interface LogWatcher {
-  /** Follows other services from now on; of new ones it first gets what is kept. */
+  /** Follows other services from now on; of new ones it first gets the kept lines. */
   setServices(services: readonly number[]): void
   close(): void
 }
 
-/** The watchers of services, and the last lines of what they watch. Of other services nothing is kept. */
+/** The readers of services' logs, and the last lines of the watched services. Nothing is kept of other services. */
 export interface LogHub {
-  /** `lastEventId`: what the reader has already. */
+  /** `lastEventId`: up to where the reader has the lines already. */
   watch(services: readonly number[], lastEventId: string | undefined, send: SendLines): LogWatcher
   watched(): number[]
   /** Calls back whenever the set of watched services changes. */
@@ -30,16 +30,16 @@ export interface LogHub {
   receive(epoch: string, lines: readonly LogLine[]): void
 }
 
-/** Lines of all services together; many watched services share it. */
+/** For the lines of all watched services together. */
 const TOTAL_LINES = 50_000
 
 interface Watcher {
   services: Set<number>
-  /** What the reader had when it came: never sent again. */
+  /** What the reader had at the start; never sent again. */
   had: LogCursor
-  /** How far it is now. */
+  /** How far it has got. */
   at: LogCursor
-  /** The services of which it got something. */
+  /** The services of which it got lines. */
   begun: Set<number>
   send: SendLines
 }
@@ -100,7 +100,7 @@ interface Fresh {
   lines: readonly KeptLine[]
 }
 
-/** @returns what was new, in the order in which it came. Lines of unwatched services are not kept. */
+/** @returns the new lines, in order. Lines of unwatched services are not kept */
 function keepAll(
   rings: Map<number, LogRing>,
   epoch: string,
@@ -124,7 +124,7 @@ function sendTo(watcher: Watcher, fresh: readonly Fresh[], now: Date): void {
       if (lines.length > 0) watcher.begun.add(service)
       continue
     }
-    // A reader that reconnects too late for the lines it missed must not think that it has them all.
+    // A reader that reconnects too late for the missed lines must know that some are missing.
     const isLate = !watcher.begun.has(service) && watcher.had.has(first.epoch) && news.length === lines.length
     if (isLate && first.number > 1)
       texts.push(`[WARN] ${now.toISOString()} Older lines are no longer available`)

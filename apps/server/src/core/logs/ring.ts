@@ -1,13 +1,13 @@
-import type { LogLine } from '@postern/contract/edge'
+import type { LogLine } from '@postern/contract/edge/edge-messages'
 import { LIMITS } from '@postern/contract/limits'
 
-/** Where a reader is: the last sequence number it has of each edge's life, by epoch. */
+/** A reader's position: the last sequence number from each run of an edge, by epoch. */
 export type LogCursor = Map<string, number>
 
-/** A reader sees more epochs only when edges restart again and again while it reads. */
+/** A reader needs more epochs only when edges restart again and again while it reads. */
 const EPOCHS = 8
 
-/** Moves a cursor forward, never back; the epochs not met for longest fall out. */
+/** Moves a cursor forward, never back; the epochs unused for longest are dropped. */
 export function advance(cursor: LogCursor, epoch: string, seq: number): void {
   const newest = Math.max(seq, cursor.get(epoch) ?? 0)
   cursor.delete(epoch)
@@ -21,7 +21,7 @@ export function renderCursor(cursor: LogCursor): string {
   return [...cursor].map(([epoch, seq]) => `${epoch}-${seq}`).join(',')
 }
 
-/** Reads a `Last-Event-ID`; what a stranger wrote there counts as nothing. */
+/** Reads a `Last-Event-ID`; a malformed one counts as none. */
 export function readCursor(text: string | undefined): LogCursor {
   const cursor: LogCursor = new Map()
   if (text === undefined || text.length > 500) return cursor
@@ -32,7 +32,7 @@ export function readCursor(text: string | undefined): LogCursor {
   return cursor
 }
 
-/** A line as it is kept. `number` counts the service's lines of one epoch. */
+/** A stored line. `number` counts the service's lines of one epoch. */
 export interface KeptLine {
   epoch: string
   seq: number
@@ -40,10 +40,10 @@ export interface KeptLine {
   text: string
 }
 
-/** The last lines of one service, in the order in which they came. */
+/** The last lines of one service, in order of arrival. */
 export interface LogRing {
   lines: KeptLine[]
-  /** The last sequence number of each epoch, so that what an edge sends again is not kept again. */
+  /** The last sequence number of each epoch, so that lines sent again are not stored twice. */
   seen: LogCursor
   /** The number of the last line, and the epoch that counted it. */
   last: { epoch: string; number: number } | undefined
@@ -53,7 +53,10 @@ export function createLogRing(): LogRing {
   return { lines: [], seen: new Map(), last: undefined }
 }
 
-/** Keeps a line, after a note about a gap before it. @returns what is new: nothing, the line, or a note and the line. */
+/**
+ * Stores a line, after a note about a gap before it.
+ * @returns what is new: nothing, the line, or a note and the line
+ */
 export function keepLine(
   ring: LogRing,
   epoch: string,
@@ -77,7 +80,7 @@ function missingNote(count: number, now: Date): string {
   return `[WARN] ${now.toISOString()} ${count} ${count === 1 ? 'line is' : 'lines are'} missing`
 }
 
-/** Control and bidirectional marks of a hostile request may not reach a terminal or a page. */
+/** Control characters and bidirectional marks of a hostile request must not reach a terminal or a page. */
 function cleanLine(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, '').slice(0, LIMITS.logLineLength)
 }

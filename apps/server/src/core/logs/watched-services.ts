@@ -3,7 +3,10 @@ import type { Kysely } from 'kysely'
 import type { Database } from '../../db/schema.ts'
 import { NotFoundError } from '../errors.ts'
 
-/** The services whose lines a log stream shows now. @throws NotFoundError for what is not there (any more) */
+/**
+ * The services whose lines a log stream shows now.
+ * @throws NotFoundError when the domain or service does not exist
+ */
 export async function listWatchedServices(db: Kysely<Database>, query: LogStreamQuery): Promise<number[]> {
   return 'domain' in query ? await listOfDomain(db, query.domain.toLowerCase()) : [await getId(db, query)]
 }

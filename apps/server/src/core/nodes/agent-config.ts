@@ -1,4 +1,4 @@
-import type { AgentConfig, NodeTargets } from '@postern/contract/agent'
+import { type AgentConfig, MOST_TARGETS, type NodeTargets } from '@postern/contract/agent/agent'
 import type { Kysely } from 'kysely'
 import type { Context } from '../../context.ts'
 import type { Database, NodeRow } from '../../db/schema.ts'
@@ -7,14 +7,17 @@ import { NotFoundError } from '../errors.ts'
 import { PLACES } from '../secrets/secrets.ts'
 import { getNodeRow } from './records.ts'
 
-/** What the node's agent needs to be in the tunnel, also while the node is disabled. @throws NotFoundError */
+/**
+ * What the node's agent needs for the tunnel, even while the node is disabled.
+ * @throws NotFoundError
+ */
 export async function getAgentConfig(context: Context, nodeId: number): Promise<AgentConfig> {
   const row = await getNodeRow(context.db, nodeId)
   const targets = await listTargets(context.db, nodeId)
-  return { ...agentConfigOf(context, row), targets, mayPublish: row.agent_may_publish === 1 }
+  return { ...tunnelConfigOf(context, row), targets, mayPublish: row.agent_may_publish === 1 }
 }
 
-/** The ports of the node itself to which its enabled services lead. */
+/** The node's own ports to which its enabled services lead. */
 async function listTargets(db: Kysely<Database>, nodeId: number): Promise<NodeTargets> {
   const rows = await db
     .selectFrom('services')
@@ -27,11 +30,15 @@ async function listTargets(db: Kysely<Database>, nodeId: number): Promise<NodeTa
     .execute()
   const portsOf = (isUdp: boolean) =>
     rows.filter(({ proto }) => (proto === 'udp') === isUdp).map((row) => row.backend_port)
-  return { tcp: [...new Set(portsOf(false))], udp: portsOf(true) }
+  const most = (ports: number[]) => [...new Set(ports)].slice(0, MOST_TARGETS)
+  return { tcp: most(portsOf(false)), udp: most(portsOf(true)) }
 }
 
+/** What a node needs to be in the tunnel, with an agent or without. */
+export type TunnelConfig = Omit<AgentConfig, 'targets' | 'mayPublish'>
+
 /** @throws NotFoundError for the local node */
-export function agentConfigOf({ secrets, tunnel }: Context, row: NodeRow): AgentConfig {
+export function tunnelConfigOf({ secrets, tunnel }: Context, row: NodeRow): TunnelConfig {
   if (row.preshared_key === null) throw new NotFoundError('Node')
   return {
     node: { id: row.id, name: row.name, enabled: row.enabled === 1 },

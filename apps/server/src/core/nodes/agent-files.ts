@@ -6,7 +6,7 @@ import { renderInstaller } from './installer.ts'
 export const SINGLE_FILES = ['linux-x64', 'linux-arm64'] as const
 export type SingleFileName = (typeof SINGLE_FILES)[number]
 
-/** A file for other hosts that is too large to be held in memory; `sha256`, in hex, was written beside it. */
+/** A file for other hosts, too large for memory; its `sha256`, in hex, was written beside it. */
 export interface SingleFile {
   path: string
   size: number
@@ -18,18 +18,18 @@ interface Content {
   sha256: string
 }
 
-/** What other hosts download from here to get the agent; `sha256` in hex. */
+/** The files of the agent that other hosts download; `sha256` in hex. */
 export interface AgentFiles {
   /** Needs Node on the host. */
   bundle: Content
   /** Compressed, with Node inside: those that were built. */
   singles: ReadonlyMap<SingleFileName, SingleFile>
   /** The script that chooses between them and has their checksums. */
-  installer: Content
+  readonly installer: Content
 }
 
-/** @returns null when the agent was not built. */
-export function readAgentFiles(rootDir: string, publicUrl: string): AgentFiles | null {
+/** @param publicUrl where nodes reach the server now. @returns null when the agent was not built. */
+export function readAgentFiles(rootDir: string, publicUrl: () => string): AgentFiles | null {
   const file = `${rootDir}/apps/agent/dist/postern.mjs`
   if (!existsSync(file)) return null
   const bundle = withHash(readFileSync(file))
@@ -39,7 +39,17 @@ export function readAgentFiles(rootDir: string, publicUrl: string): AgentFiles |
     x64: sumOf(singles, 'linux-x64'),
     arm64: sumOf(singles, 'linux-arm64'),
   }
-  return { bundle, singles, installer: withHash(Buffer.from(renderInstaller(publicUrl, sums))) }
+  const made = { url: '', installer: withHash(Buffer.alloc(0)) }
+  return {
+    bundle,
+    singles,
+    get installer() {
+      const url = publicUrl()
+      if (url !== made.url)
+        Object.assign(made, { url, installer: withHash(Buffer.from(renderInstaller(url, sums))) })
+      return made.installer
+    },
+  }
 }
 
 const withHash = (content: Buffer): Content => ({

@@ -1,11 +1,11 @@
-import type { AgentReport, Beyond, TakenPort } from '@postern/contract/agent-report'
+import type { AgentReport, Beyond, TakenPort } from '@postern/contract/agent/agent-report'
 import type { LiveBus } from '../../changes/live.ts'
 import { createAttempts } from '../accounts/attempts.ts'
 import type { TokenUses } from './token-uses.ts'
 
 /** Per node in ten minutes. */
 const MAX_REPORTS = 200
-/** Per node: enough for a machine that was copied with its token, too few to fill the server with. */
+/** Connections per node: enough for a machine that was copied with its token, too few to fill the server. */
 const MAX_CONNECTIONS = 4
 
 export interface AgentToken {
@@ -13,29 +13,32 @@ export interface AgentToken {
   tokenId: number
 }
 
-/** The connection of an agent. */
+/** An agent's connection. */
 export interface Link {
-  /** The agent connects again then, and says anew what it sees and publishes. */
+  /** The agent then reconnects, and sends its report and publications again. */
   askAnew(): void
-  /** There are too many of this node. */
+  /** Ends it because the node has too many. */
   drop(): void
 }
 
-/** What is known of an agent, which goes by its token, as long as it is connected; kept in memory only. */
+/** What the server knows of connected agents, by their tokens; only in memory. */
 export interface Agents {
-  /** It says anew what it sees. @returns how to end it */
+  /**
+   * Registers a connection; the agent then reports again.
+   * @returns a function that ends it
+   */
   connect(token: AgentToken, link: Link): () => void
   /** @throws TooManyError */
   report(token: AgentToken, report: AgentReport): void
-  /** Whoever had that token may have changed what other agents of its node publish: these are asked anew. */
+  /** A holder of the token may have changed what the node's other agents publish: these are asked again. */
   endToken(token: AgentToken): void
-  /** What the agents of this node see, in words. */
+  /** The problems that this node's agents report, in words. */
   problemsOf(nodeId: number): readonly string[]
   /** The nodes with problems. */
   ids(): readonly number[]
 }
 
-/** One connection, or what an agent without one has reported. */
+/** One connection, or the report of an agent without one. */
 interface Session {
   tokenId: number
   readonly link: Link | undefined
@@ -49,7 +52,7 @@ interface Parts {
 }
 
 export function createAgents({ bus, tokenUses, clock }: Parts): Agents {
-  /** Those of each node, the oldest first. */
+  /** By node, oldest first. */
   const nodes = new Map<number, Session[]>()
   const attempts = createAttempts(clock)
 
@@ -97,7 +100,7 @@ export function createAgents({ bus, tokenUses, clock }: Parts): Agents {
   }
 }
 
-/** What the agent of this token has reported no longer counts. */
+/** The report of this token's agent no longer counts. */
 function forget(sessions: readonly Session[], tokenId: number): Session[] {
   for (const each of sessions) if (each.tokenId === tokenId) each.problems = []
   return sessions.filter((each) => each.link || each.tokenId !== tokenId)

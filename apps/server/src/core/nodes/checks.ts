@@ -16,15 +16,15 @@ import { formOf } from './records.ts'
 
 type Tx = Transaction<Database>
 
-/** A subnet of a form that can be read, and one that cannot be. */
+/** A subnet in a form that can be parsed, and one that cannot. */
 type Row = Partial<GatewayNetwork>
 
 const NOTHING: Findings = { invalid: [], taken: [] }
 
 /**
- * Reads a form and looks at all that depends on more than it; addresses and subnets that the node has already may stay.
+ * Parses a form and checks all that depends on other data; the node's present address and subnets may stay.
  * @param row the node as it is; undefined for a new one
- * @throws ValidationError, ConflictError with everything that is wrong
+ * @throws ValidationError, ConflictError with all problems
  */
 export async function checkNode(
   context: Context,
@@ -58,7 +58,7 @@ async function findAddressFault(
   return { invalid: [], taken: [{ field: 'address', message }], message: 'The address is taken' }
 }
 
-/** Those of the subnets that are new with this form. */
+/** The subnets that this form adds. */
 async function findSubnetFaults(
   context: Context,
   tx: Tx,
@@ -79,13 +79,13 @@ async function findSubnetFaults(
   return { invalid, taken, message: 'The subnet is taken' }
 }
 
-/** What the tunnel, this machine, its routers and its name servers need for themselves. */
+/** The networks that the tunnel, this machine, its routers and its name servers need for themselves. */
 function ownNetworks({ tunnel, network, config }: Context): UsedNetwork[] {
   const machine = network()
   return [
     ...usedNetworks([tunnel.network4, tunnel.network6], 'the tunnel network'),
     ...usedNetworks(machine.networks, 'a network of this server itself'),
-    ...usedNetworks([...machine.addresses, config.publicHost], 'an address of this server itself'),
+    ...usedNetworks([...machine.addresses, ...config.ownHosts], 'an address of this server itself'),
     ...usedNetworks(machine.dependsOn, 'which this server needs to reach the internet'),
   ]
 }
@@ -106,12 +106,12 @@ async function listOtherGateways(tx: Tx, nodeId: number | undefined): Promise<Us
     )
 }
 
-/** A node must go on covering the backends of its services. */
+/** A gateway must still cover the backends of its services. */
 async function findLostServices(tx: Tx, form: Readable<NodeForm>, row?: NodeRow): Promise<Findings> {
   const { isGateway, gatewayNetworks } = form
   if (row === undefined || row.is_gateway === 0 || isGateway === undefined) return NOTHING
   const subnets = isGateway ? gatewayNetworks : []
-  // One that cannot be read may be the one.
+  // One that cannot be parsed may be the one that covers it.
   if (!subnets || subnets.some(({ subnet }) => subnet === undefined)) return NOTHING
   const services = await tx
     .selectFrom('services')
@@ -138,13 +138,13 @@ function isInside(host: string, { subnet = '' }: Row): boolean {
   return outer !== undefined && inner !== undefined && contains(outer, inner)
 }
 
-/** A network that is in use, and the words for its user. */
+/** A network in use, and the words for its user. */
 interface UsedNetwork {
   network: Cidr
   what: string
 }
 
-/** The texts that are networks or addresses, each with the same words. */
+/** Those of the texts that are networks or addresses, each with the same words. */
 function usedNetworks(texts: readonly string[], what: string): UsedNetwork[] {
   return texts.flatMap((text) => {
     const network = findCidr(text)
@@ -153,9 +153,9 @@ function usedNetworks(texts: readonly string[], what: string): UsedNetwork[] {
 }
 
 /**
- * Why some of a gateway's subnets cannot be routed into the tunnel, under the fields of the form.
+ * Why some of a gateway's subnets cannot be routed into the tunnel, by field of the form.
  * @param used what the tunnel and this machine need for themselves
- * @param allowed in which networks they must lie; null: in any
+ * @param allowed they must be inside these; null: no limit
  */
 function listSubnetErrors(
   networks: readonly Row[],
@@ -184,7 +184,7 @@ function whyNotSubnet(cidr: Cidr, before: readonly Row[], used: readonly UsedNet
   return fault && `overlaps ${formatCidr(fault.network)}, ${fault.what}`
 }
 
-/** The subnets that another gateway already has: two ways to one address cannot both be right. */
+/** The subnets that another gateway already has: an address cannot be behind both. */
 function listSubnetConflicts(networks: readonly Row[], others: readonly UsedNetwork[]): FieldError[] {
   return networks.flatMap(({ subnet = '' }, index) => {
     const cidr = findCidr(subnet)

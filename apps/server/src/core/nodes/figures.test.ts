@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { PeerFigures } from '@postern/contract/edge'
+import type { PeerFigures } from '@postern/contract/edge/edge-messages'
 import { tempDir } from '@postern/testkit/temp-dir'
 import { pino } from 'pino'
 import { beforeEach, expect, test } from 'vitest'
@@ -21,7 +21,7 @@ const peer = (nodeId: number, latestHandshake: number | null, reachable = true):
   reachable,
 })
 
-test('the status is what the tunnel shows', () => {
+test('the status follows the tunnel', () => {
   const now = 1_000_000
   expect(statusOf(true, undefined, now)).toBe('offline')
   expect(statusOf(true, peer(1, null), now)).toBe('offline')
@@ -51,7 +51,7 @@ test('figures survive a restart, those of a deleted node do not', async () => {
   const first = await start(() => 0)
   first.live.update([peer(2, 7), peer(3, 8)])
   first.live.remove(3)
-  // What an edge says that has not heard of it.
+  // Sent by an edge that does not know of the deletion yet.
   first.live.update([peer(3, 9)])
   expect(first.live.find(3)).toBeUndefined()
   await first.end()
@@ -61,7 +61,7 @@ test('figures survive a restart, those of a deleted node do not', async () => {
   await second.end()
 })
 
-test('only what is new is told, and a vanished node is told once', async () => {
+test('hints only at changes, and only once at a vanished node', async () => {
   let now = 0
   const hints: Hint[] = []
   const { live, end } = await start(() => now, hints)
@@ -79,7 +79,7 @@ test('only what is new is told, and a vanished node is told once', async () => {
   await end()
 })
 
-test('a tunnel that begins anew makes no node one that has never connected, nor does a restart', async () => {
+test('neither a new tunnel nor a restart makes a node look as if it had never connected', async () => {
   const gone = { ...peer(2, null, false), rx: 0, tx: 0, clientIp: null }
   const first = await start(() => 10)
   first.live.update([peer(2, 7)])

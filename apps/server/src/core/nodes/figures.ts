@@ -1,4 +1,4 @@
-import type { PeerFigures } from '@postern/contract/edge'
+import type { PeerFigures } from '@postern/contract/edge/edge-messages'
 import { LIMITS } from '@postern/contract/limits'
 import type { NodeStatus } from '@postern/contract/nodes'
 import type { Kysely } from 'kysely'
@@ -12,18 +12,20 @@ const SAVE_EVERY_MS = 10_000
 /** How often to check whether a node has vanished. */
 const EXPIRE_EVERY_MS = 1000
 
-/** The newest figures of every node, in memory; saved now and then, so that a restart does not forget them. */
+/** The newest figures of every node, in memory; saved from time to time, so that they survive a restart. */
 export interface LiveFigures {
   find(nodeId: number): PeerFigures | undefined
-  /** Takes what an edge observed, and hints at the nodes with new figures. */
+  /** Whether an edge has told of it since this server started: what was saved before may be older than what was read then. */
+  isTold(nodeId: number): boolean
+  /** Takes an edge's observations, and hints at the nodes with new figures. */
   update(peers: readonly PeerFigures[]): void
-  /** What was seen of a node before it was connected again says nothing of now. */
+  /** Observations from before a node was enabled again do not count for its status. */
   doubt(nodeId: number): void
-  /** Forgets a deleted node, for good. */
+  /** Forgets a deleted node. */
   remove(nodeId: number): void
-  /** Hints at nodes whose last handshake has just become too old: time alone changes their status. */
+  /** Hints at nodes whose last handshake has just become too old, which changes their status. */
   expire(): void
-  /** Writes what is new to the file. */
+  /** Writes new figures to the file. */
   save(): Promise<void>
   dispose(): Promise<void>
 }
@@ -38,8 +40,9 @@ interface Parts {
 export async function createLiveFigures({ liveDb, bus, log, clock }: Parts): Promise<LiveFigures> {
   const figures = await loadFigures(liveDb)
   const unsaved = new Set<number>()
-  // An edge may still tell of a node that was deleted a moment ago. Ids are never given again.
+  // An edge may still report a node that was deleted a moment ago. Ids are never used again.
   const gone = new Set<number>()
+  const told = new Set<number>()
   const save = async () => {
     const ids = [...unsaved]
     unsaved.clear()
@@ -47,7 +50,7 @@ export async function createLiveFigures({ liveDb, bus, log, clock }: Parts): Pro
   }
   const emit = (fresh: readonly PeerFigures[], turned: readonly PeerFigures[]) =>
     bus.emit({ kind: 'figures', nodes: fresh.map(idOf), turned: turned.map(idOf) })
-  /** It has another status than before, or is seen for the first time. */
+  /** Its status has changed, or it is seen for the first time. */
   const isOther = (before: PeerFigures | undefined, after: PeerFigures) =>
     statusOf(true, before, clock()) !== statusOf(true, after, clock()) ||
     (before?.latestHandshake ?? null) === null
@@ -64,12 +67,14 @@ export async function createLiveFigures({ liveDb, bus, log, clock }: Parts): Pro
   const expiring = setInterval(expire, EXPIRE_EVERY_MS).unref()
   return {
     find: (nodeId) => figures.get(nodeId),
+    isTold: (nodeId) => told.has(nodeId),
     doubt(nodeId) {
       const before = figures.get(nodeId)
       if (before) figures.set(nodeId, { ...before, reachable: false })
     },
     update(peers) {
       const known = peers.filter(({ nodeId }) => !gone.has(nodeId))
+      for (const { nodeId } of known) told.add(nodeId)
       const fresh = known
         .map((peer) => withPast(peer, figures.get(peer.nodeId)))
         .filter((peer) => !isSame(figures.get(peer.nodeId), peer))
@@ -82,6 +87,7 @@ export async function createLiveFigures({ liveDb, bus, log, clock }: Parts): Pro
     },
     remove(nodeId) {
       gone.add(nodeId)
+      told.delete(nodeId)
       if (figures.delete(nodeId)) unsaved.add(nodeId)
     },
     expire,
@@ -94,7 +100,7 @@ export async function createLiveFigures({ liveDb, bus, log, clock }: Parts): Pro
   }
 }
 
-/** A tunnel that began anew knows of no handshake before: what was seen in the one before it stays true. */
+/** A new tunnel knows no previous handshake: what was seen in the previous tunnel stays true. */
 function withPast(peer: PeerFigures, before: PeerFigures | undefined): PeerFigures {
   if (peer.latestHandshake !== null || !before) return peer
   return { ...before, clientIp: peer.clientIp ?? before.clientIp, reachable: false }
@@ -159,7 +165,7 @@ async function saveFigures(
   })
 }
 
-/** What the tunnel shows, never what was last asked for. `now` in ms since the epoch. */
+/** By what the tunnel shows, not by what people asked for. `now` in ms since the epoch. */
 export function statusOf(enabled: boolean, figures: PeerFigures | undefined, now: number): NodeStatus {
   if (!enabled || !isFresh(figures, now)) return 'offline'
   return figures?.reachable ? 'online' : 'idle'

@@ -1,9 +1,9 @@
-import type { AgentConfig } from '@postern/contract/agent'
 import { renderGatewayTable } from '@postern/net/gateway-table'
 import { expect, test } from 'vitest'
+import type { TunnelConfig } from './agent-config.ts'
 import { renderNodeFile } from './file.ts'
 
-const config: AgentConfig = {
+const config: TunnelConfig = {
   node: { id: 2, name: 'gate', enabled: true },
   addresses: ['10.64.0.2/32'],
   dns: [],
@@ -15,7 +15,7 @@ const config: AgentConfig = {
   peer: { publicKey: 'P', presharedKey: 'S', endpoint: 'e:1', allowedIps: [], keepaliveSeconds: 25 },
   edgeAddress: '10.64.0.1',
 }
-const hooksOf = (gateway: AgentConfig['gateway']) =>
+const hooksOf = (gateway: TunnelConfig['gateway']) =>
   renderNodeFile({ ...config, gateway }, 'PRIVATE')
     .text.split('\n')
     .filter((line) => /^(Pre|Post)(Up|Down)/.test(line))

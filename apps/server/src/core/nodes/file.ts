@@ -1,8 +1,8 @@
-import type { AgentConfig } from '@postern/contract/agent'
 import { LIMITS } from '@postern/contract/limits'
 import type { GatewayNetwork } from '@postern/contract/nodes'
 import { formatCidr, mergeCidrs, parseCidr } from '@postern/net/cidr'
 import { gatewayTable, renderGatewayTable } from '@postern/net/gateway-table'
+import type { TunnelConfig } from './agent-config.ts'
 
 /** A file for `wg-quick`. */
 export interface NodeFile {
@@ -10,8 +10,8 @@ export interface NodeFile {
   text: string
 }
 
-/** Every value has a closed form of the contract; the node's name is not part of the text. */
-export function renderNodeFile(config: AgentConfig, privateKey: string): NodeFile {
+/** The contract restricts the form of every value; the node's name is not part of the text. */
+export function renderNodeFile(config: TunnelConfig, privateKey: string): NodeFile {
   const { node, addresses, dns, gateway, peer } = config
   const lines = [
     '# Save as /etc/wireguard/postern.conf, readable by root only, and run: wg-quick up postern',
@@ -32,7 +32,10 @@ export function renderNodeFile(config: AgentConfig, privateKey: string): NodeFil
   return { filename: fileNameOf(node), text: `${lines.join('\n')}\n` }
 }
 
-/** The rules of an agent's gateway stand before the tunnel does, and until it is gone. `%i` is the interface. */
+/**
+ * The firewall rules of a gateway, which are in force before the tunnel comes up and until it is gone. `%i` is the
+ * interface.
+ */
 function renderForwarding(gateway: readonly GatewayNetwork[]): string[] {
   const subnets = mergeCidrs(gateway.map(({ subnet }) => parseCidr(subnet))).map(formatCidr)
   const rules = renderGatewayTable('%i', subnets).map((line) => line.trim())
@@ -45,11 +48,11 @@ function renderForwarding(gateway: readonly GatewayNetwork[]): string[] {
   ]
 }
 
-/** A router ignores router advertisements unless told otherwise, and would lose its own default route. */
+/** A router ignores router advertisements by default, and would lose its own default route. */
 const KEEP_ADVERTISEMENTS =
   'PostUp = for f in /proc/sys/net/ipv6/conf/*/accept_ra; do [ $(cat $f) != 1 ] || echo 2 > $f; done'
 
-function fileNameOf({ id, name }: AgentConfig['node']): string {
+function fileNameOf({ id, name }: TunnelConfig['node']): string {
   const plain = name
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')

@@ -20,7 +20,7 @@ import { renderInstaller } from './installer.ts'
 const SERVER = 'https://postern.example.com:8443'
 const BUNDLE = Buffer.from('#!/bin/sh\necho 1.2.3 by the node of this host\n')
 const SINGLE = gzipSync('#!/bin/sh\necho 1.2.3 with node inside\n')
-/** It needs a library that is not there, and says so as the loader of programs does. */
+/** It needs a missing library, and reports that like the dynamic loader. */
 const WITHOUT_LIBRARY = gzipSync(
   '#!/bin/sh\necho libatomic.so.1: cannot open shared object file >&2\nexit 127\n',
 )
@@ -51,7 +51,7 @@ beforeEach(() => {
   for (const tool of TOOLS) symlinkSync(`/usr/bin/${tool}`, join(dir, 'bin', tool))
   serve('postern', BUNDLE)
   serve('postern-linux-x64.gz', SINGLE)
-  // In place of the network: what is served, by the last part of the address.
+  // Instead of the network: the served files, by the last part of the address.
   give(
     'curl',
     `for i; do case $i in ${SERVER}/install/*) from=\${i##*/} ;; esac; last=$i; done
@@ -67,7 +67,7 @@ function give(name: string, text: string): void {
   writeFileSync(join(dir, 'bin', name), `#!/bin/sh\n${text}\n`, { mode: 0o755 })
 }
 
-/** A Node of the host, of which only the answer to the script's question counts. */
+/** A Node on the host; only its answer to the script's question matters. */
 const giveNode = (isNew: boolean) => give('node', `exit ${isNew ? 0 : 1}`)
 
 function install(sums: Partial<Parameters<typeof renderInstaller>[1]> = {}, user?: number) {
@@ -111,7 +111,7 @@ test.each([
   expect(readdirSync(home)).toEqual(['postern'])
 })
 
-test('an agent that is there stays until the new one is whole, and is replaced then', () => {
+test('an existing agent stays until the new one is complete, and is then replaced', () => {
   giveNode(true)
   writeFileSync(join(home, 'postern'), 'the one before')
   expect(install({ bundle: '0'.repeat(64) }).status).toBe(1)
@@ -120,12 +120,12 @@ test('an agent that is there stays until the new one is whole, and is replaced t
   expect(readFileSync(join(home, 'postern'))).toEqual(BUNDLE)
 })
 
-test('what does not have its checksum is not installed', () => {
+test('a file with a wrong checksum is not installed', () => {
   giveNode(true)
   expectNothing(install({ bundle: '0'.repeat(64) }), "doesn't match your console's")
 })
 
-test('without Node, a server that has nothing for the machine says so', () => {
+test('without Node, on a machine for which the server has no agent, it says so', () => {
   expectNothing(install({ x64: '' }), 'no agent with Node.js inside for linux-x64')
   give('uname', 'case $1 in -s) echo Linux ;; *) echo riscv64 ;; esac')
   expectNothing(install(), 'no agent with Node.js inside for riscv64')
@@ -133,12 +133,12 @@ test('without Node, a server that has nothing for the machine says so', () => {
   expectNothing(install(), 'runs on Linux only')
 })
 
-test('whoever may not write there is told to become root', () => {
+test('a user who may not write there is told to become root', () => {
   giveNode(true)
   expectNothing(install({}, 65534), 'Become root')
 })
 
-test.each(['curl', 'sha256sum'])('without %s it says what to install', (tool) => {
+test.each(['curl', 'sha256sum'])('without %s it names the package to install', (tool) => {
   giveNode(true)
   rmSync(join(dir, 'bin', tool))
   expectNothing(install(), `${tool} is missing. Install it (apt install`)
@@ -155,7 +155,7 @@ test('an agent that cannot start here is not installed', () => {
   expectNothing(install({ x64: sha256(WITHOUT_LIBRARY) }), 'apt install libatomic1')
 })
 
-test('the temporary file of the install line goes with it', () => {
+test("the install line's temporary file is removed", () => {
   giveNode(true)
   const script = join(dir, 'tmp.a1B2c3D4e5')
   writeFileSync(script, renderInstaller(SERVER, { bundle: sha256(BUNDLE), x64: '', arm64: '' }))

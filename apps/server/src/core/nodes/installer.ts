@@ -1,4 +1,4 @@
-/** SHA-256, in hex, of what the installer may fetch; empty: the server does not have it. */
+/** SHA-256, in hex, of the files that the installer may fetch; empty: the server does not have it. */
 export interface InstallerSums {
   bundle: string
   x64: string
@@ -7,7 +7,7 @@ export interface InstallerSums {
 
 /**
  * The script that the console's install line fetches, checks and runs: it chooses the agent that fits the host, and
- * puts it in its place only once its checksum is right and it starts.
+ * installs it only if its checksum is right and it starts.
  * @param server `https://host[:port]`
  */
 export function renderInstaller(server: string, sums: InstallerSums): string {

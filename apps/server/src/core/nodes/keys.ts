@@ -3,13 +3,13 @@ import type { Context } from '../../context.ts'
 import type { NodeRow } from '../../db/schema.ts'
 import { ConflictError } from '../errors.ts'
 import { PLACES } from '../secrets/secrets.ts'
-import { agentConfigOf } from './agent-config.ts'
+import { tunnelConfigOf } from './agent-config.ts'
 import { type NodeFile, renderNodeFile } from './file.ts'
 import { changeNode } from './nodes.ts'
 import { getNodeRow, refuseLocal } from './records.ts'
 import type { NodeToken } from './token-check.ts'
 
-/** New keys of one node in ten minutes. An agent makes one when it is connected, a hostile one without end. */
+/** New keys of one node in ten minutes. An agent makes one when it is connected; a hostile one might never stop. */
 const MAX_KEYS = 20
 
 /**
@@ -37,14 +37,15 @@ export async function registerNodeKey(
       throw new ConflictError('The key is taken', [
         { field: 'publicKey', message: 'is already in use in this tunnel. Make a new one.' },
       ])
-    // A form that is open meanwhile does not show the key, so it is not stale.
+    // An open form does not show the key, so it does not become stale.
     return { public_key: publicKey, private_key: null, key_token_id: tokenId, updated_at }
   })
 }
 
 /**
- * The node's configuration file. The first download makes the node's key; it is kept, so that the next one is the same.
- * @param replaces whether a key that the node's agent holds gives way to a new one, which ends the agent's tunnel
+ * The node's configuration file. The first download makes the node's key, which is stored, so that the next file is
+ * the same.
+ * @param replaces whether a new key may replace that of the node's agent, which ends the agent's tunnel
  * @throws NotFoundError, ConflictError for the local node, and for one whose agent holds the key
  */
 export async function getNodeFile(
@@ -59,7 +60,7 @@ export async function getNodeFile(
     row.private_key === null
       ? await createKey(context, actor, row, replaces)
       : context.secrets.open(row.private_key, PLACES.node(id, 'private_key'))
-  return renderNodeFile(agentConfigOf(context, row), privateKey)
+  return renderNodeFile(tunnelConfigOf(context, row), privateKey)
 }
 
 async function createKey(context: Context, actor: string, row: NodeRow, replaces: boolean): Promise<string> {

@@ -6,12 +6,12 @@ import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
 import { hasText } from '../columns.ts'
 import { listOrPage, type Slice } from '../pages.ts'
-import { selectRecord, toNode } from './records.ts'
+import { readNodes, selectRecord, toNode } from './records.ts'
 
 type Order = NonNullable<NodeQuery['orderBy']>
 type FigureField = 'transferRx' | 'transferTx' | 'latestHandshakeTimestamp'
 
-/** With `limit` a page, else all rows. Without `orderBy` in the order of their creation. */
+/** With `limit` a page, else all rows. Without `orderBy`, in order of creation. */
 export async function listNodes(context: Context, query: NodeQuery): Promise<Page<Node> | Node[]> {
   const found = filter(context.db.selectFrom('nodes'), query)
   return await listOrPage(query, found, (slice) => listRows(context, query, slice))
@@ -37,6 +37,22 @@ function filter<O>(query: SelectQueryBuilder<Database, 'nodes', O>, { type, sear
   return filtered.where(({ or }) => or([hasText('name_folded', text), hasText('address', text)]))
 }
 
+/** The ids of what a filter finds after one of them, in their order. The local node is for no change of many. */
+export async function listFilteredNodes(
+  { db }: Pick<Context, 'db'>,
+  query: Pick<NodeQuery, 'type' | 'search'>,
+  { after, limit }: { after: number; limit: number },
+): Promise<number[]> {
+  const rows = await filter(db.selectFrom('nodes'), query)
+    .select('nodes.id')
+    .where('is_local', '=', 0)
+    .where('nodes.id', '>', after)
+    .orderBy('nodes.id')
+    .limit(limit)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
 function sqlOrder(orderBy: Order | undefined) {
   const column = orderBy?.field === 'name' ? 'name_folded' : orderBy ? 'created_at' : 'nodes.id'
   return { column, direction: orderBy?.direction ?? 'asc' } as const
@@ -46,7 +62,7 @@ function isFigure(field: Order['field']): field is FigureField {
   return field !== 'name' && field !== 'created_at'
 }
 
-/** Figures are in memory: the ids are sorted there, and only the rows of the page are read. */
+/** The figures are in memory: ids are sorted there, and only the rows of the page are read. */
 async function listByFigure(
   context: Context,
   query: NodeQuery,
@@ -59,17 +75,11 @@ async function listByFigure(
     .sort((a, b) => sign * (a.value - b.value || a.id - b.id))
   if (!slice) return pick(await listRows(context, { ...query, orderBy: undefined }), sorted)
   const ids = sorted.slice(slice.offset, slice.offset + slice.limit)
-  const page = await selectRecord(context.db.selectFrom('nodes'))
-    .where(
-      'nodes.id',
-      'in',
-      ids.map(({ id }) => id),
-    )
-    .execute()
-  return pick(
-    page.map((row) => toNode(context, row)),
-    ids,
+  const page = await readNodes(
+    context,
+    ids.map(({ id }) => id),
   )
+  return pick(page, ids)
 }
 
 /** As one text: ten thousand rows as objects take ten times as long. */
@@ -86,7 +96,7 @@ function pick(nodes: readonly Node[], order: readonly { id: number }[]): Node[] 
   return order.flatMap(({ id }) => byId.get(id) ?? [])
 }
 
-/** A node that was never seen sorts before all others. */
+/** A node that was never seen comes before all others. */
 function figureOf(context: Context, id: number, field: Order['field']): number {
   const figures = context.live.find(id)
   if (field === 'transferRx') return figures?.rx ?? 0

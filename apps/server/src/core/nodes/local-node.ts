@@ -3,8 +3,8 @@ import { change, updateStated } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 
 /**
- * The node that stands for this machine, with the console as its service: it exists from the first start.
- * The console's port follows the settings.
+ * The node for this machine, with the console as its service, which exists from the first start. The console's port
+ * follows the settings.
  */
 export async function seedLocalNode(context: Context): Promise<void> {
   const local = await context.db.selectFrom('nodes').select('id').where('is_local', '=', 1).executeTakeFirst()

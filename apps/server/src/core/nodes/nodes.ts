@@ -1,12 +1,12 @@
 import type { CreatedNode, Node, NodeForm } from '@postern/contract/nodes'
 import type { Transaction } from 'kysely'
 import { change, nextTime, updateStated } from '../../changes/change.ts'
-import type { ServiceRef } from '../../changes/live.ts'
+import type { ServiceRef, Touched } from '../../changes/live.ts'
 import type { Context } from '../../context.ts'
 import { flag } from '../../db/columns.ts'
 import type { Database, NodeRow, StatedUpdate } from '../../db/schema.ts'
 import { NotFoundError } from '../errors.ts'
-import { nodeKey } from '../figures/counts.ts'
+import { nodeKey } from '../figures/keys.ts'
 import type { Patch } from '../patch.ts'
 import { forgetFreed } from '../publishing/freed.ts'
 import { forgetPublications, type Gone, withdrawAll, withdrawThese } from '../publishing/publications.ts'
@@ -82,8 +82,8 @@ function columnsOf(form: NodeForm) {
 }
 
 /**
- * A cleared address keeps the one the node has. What its agent published goes with the right to, and with a share that
- * is made smaller.
+ * A cleared address keeps the node's present one. Services that its agent published go when it loses the right, or
+ * when a limit is lowered.
  * @throws NotFoundError, ConflictError, ValidationError
  */
 export async function updateNode(
@@ -110,43 +110,72 @@ export async function updateNode(
   return await getNode(context, id)
 }
 
-/** Without a peer nothing passes, and visitors of its services get our own page. */
+/** Without a peer no traffic passes, and visitors of its services get our own page. */
 export async function setNodeEnabled(
   context: Context,
   actor: string,
   id: number,
   enabled: boolean,
 ): Promise<Node> {
-  await changeNode(context, actor, id, enabled ? 'connected' : 'disconnected', async (_tx, row) => {
-    if (enabled && row.enabled === 0) context.live.doubt(id)
-    return { enabled: flag(enabled) }
-  })
+  await changeNode(context, actor, id, enabled ? 'connected' : 'disconnected', async (_tx, row) =>
+    turnNode(context, row, enabled),
+  )
   return await getNode(context, id)
+}
+
+/** What of its row is another. */
+export function turnNode(
+  context: Context,
+  { id, enabled }: Pick<NodeRow, 'id' | 'enabled'>,
+  isOn: boolean,
+): StatedUpdate<'nodes'> {
+  if (isOn && enabled === 0) context.live.doubt(id)
+  return { enabled: flag(isOn) }
 }
 
 /** The services go with it. @throws NotFoundError, ConflictError for the local node */
 export async function removeNode(context: Context, actor: string, id: number): Promise<{ id: number }> {
   const gone = await change(context, { actor, what: 'node deleted' }, async (tx) => {
     const row = await getNodeRow(tx, id)
-    refuseLocal(row)
-    const tokens = await listTokenIds(tx, id)
-    const published = await withdrawAll(tx, id)
-    const services = [...published.services, ...(await listServiceRefs(tx, id))]
-    await forgetPublications(tx, id)
-    await tx.deleteFrom('services').where('node_id', '=', id).execute()
-    await forgetFreed(tx, id)
-    await tx.deleteFrom('nodes').where('id', '=', id).execute()
-    context.addresses.release(row.address)
-    return { value: { services, tokens }, touched: { ...published, nodes: [id], services }, name: row.name }
+    const value = await deleteNode(context, tx, row)
+    return { value, touched: value.touched, name: row.name }
   })
-  context.live.remove(id)
-  context.tokenUses.remove(gone.tokens)
-  await context.counts.remove([nodeKey(id), ...gone.services.map((service) => service.id)])
+  await forgetNodes(context, [gone])
   return { id }
 }
 
+/** What went with a node. */
+export interface GoneNode {
+  id: number
+  tokens: number[]
+  touched: Required<Omit<Touched, 'settings'>>
+}
+
+/** @throws ConflictError for the local node */
+export async function deleteNode(context: Context, tx: Tx, row: NodeRow): Promise<GoneNode> {
+  refuseLocal(row)
+  const { id } = row
+  const tokens = await listTokenIds(tx, id)
+  const published = await withdrawAll(tx, id)
+  const services = [...published.services, ...(await listServiceRefs(tx, id))]
+  await forgetPublications(tx, id)
+  await tx.deleteFrom('services').where('node_id', '=', id).execute()
+  await forgetFreed(tx, id)
+  await tx.deleteFrom('nodes').where('id', '=', id).execute()
+  context.addresses.release(row.address)
+  return { id, tokens, touched: { ...published, nodes: [id], services } }
+}
+
+/** What is in memory or among the figures of nodes that are gone. */
+export async function forgetNodes(context: Context, gone: readonly GoneNode[]): Promise<void> {
+  for (const { id } of gone) context.live.remove(id)
+  context.tokenUses.remove(gone.flatMap(({ tokens }) => tokens))
+  const services = gone.flatMap(({ touched }) => touched.services.map(({ id }) => id))
+  await context.counts.remove([...gone.map(({ id }) => nodeKey(id)), ...services])
+}
+
 /**
- * Updates one node's row in one transaction; its services wait for the edges again.
+ * Updates one node's row in one transaction; its services are then applied again by the edges.
  * @throws NotFoundError, ConflictError for the local node
  */
 export async function changeNode(
@@ -163,15 +192,27 @@ export async function changeNode(
     const values = await work(tx, row, (more) => {
       gone = more
     })
-    const updated_at = nextTime(context.clock(), row.updated_at)
-    await updateStated(tx, 'nodes', id, revision, { updated_at, ...values })
+    await writeNode(context, tx, row, revision, values)
     const services = [...gone.services, ...(await listServiceRefs(tx, id))]
     const touched = { nodes: [id], services, domains: gone.domains }
     return { value: undefined, touched, name: row.name }
   })
 }
 
-async function listServiceRefs(tx: Tx, nodeId: number): Promise<ServiceRef[]> {
+/** As the change of this revision. @returns when it was updated */
+export async function writeNode(
+  context: Context,
+  tx: Tx,
+  row: Pick<NodeRow, 'id' | 'updated_at'>,
+  revision: number,
+  values: StatedUpdate<'nodes'>,
+): Promise<string> {
+  const updated_at = nextTime(context.clock(), row.updated_at)
+  await updateStated(tx, 'nodes', row.id, revision, { updated_at, ...values })
+  return updated_at
+}
+
+export async function listServiceRefs(tx: Tx, nodeId: number): Promise<ServiceRef[]> {
   const rows = await tx.selectFrom('services').select('id').where('node_id', '=', nodeId).execute()
   return rows.map(({ id }) => ({ id, nodeId }))
 }

@@ -5,9 +5,10 @@ import type { Flag } from '../../db/columns.ts'
 import type { Database, NodeRow } from '../../db/schema.ts'
 import { networksOf, textsOf } from '../columns.ts'
 import { ConflictError, NotFoundError } from '../errors.ts'
+import { muteOf } from '../mutes/mutes.ts'
 import { statusOf } from './figures.ts'
 
-/** The columns that a record is made of: no keys. */
+/** The columns of a record, without keys. */
 const COLUMNS = [
   'nodes.id',
   'name',
@@ -34,6 +35,8 @@ type RecordRow = Pick<NodeRow, Exclude<(typeof COLUMNS)[number], 'nodes.id'> | '
   uses_file: Flag
   services: number
   tokens: number
+  muted: Flag
+  muted_until: string | null
 }
 
 /** Whether the node's key came with the downloaded file: the server has a private key only of such nodes. */
@@ -46,9 +49,17 @@ export function selectRecord<O>(query: SelectQueryBuilder<Database, 'nodes', O>)
     .select(usesFile.as('uses_file'))
     .select(sql<number>`(SELECT count(*) FROM services WHERE services.node_id = nodes.id)`.as('services'))
     .select(sql<number>`(SELECT count(*) FROM node_tokens WHERE node_id = nodes.id)`.as('tokens'))
+    .select(sql<Flag>`EXISTS (SELECT 1 FROM mutes WHERE mutes.node_id = nodes.id)`.as('muted'))
+    .select(sql<string | null>`(SELECT until FROM mutes WHERE mutes.node_id = nodes.id)`.as('muted_until'))
 }
 
-/** A node as the API answers it. */
+/** The nodes with these ids, in any order. */
+export async function readNodes(context: Context, ids: readonly number[]): Promise<Node[]> {
+  const rows = await selectRecord(context.db.selectFrom('nodes')).where('nodes.id', 'in', ids).execute()
+  return rows.map((row) => toNode(context, row))
+}
+
+/** A node in the form of the API. */
 export function toNode(context: Pick<Context, 'live' | 'clock' | 'edges' | 'agents'>, row: RecordRow): Node {
   const figures = context.live.find(row.id)
   return {
@@ -73,6 +84,7 @@ export function toNode(context: Pick<Context, 'live' | 'clock' | 'edges' | 'agen
     transferTx: figures?.tx ?? 0,
     services: row.services,
     tokens: row.tokens,
+    mute: muteOf(row, context.clock()),
     created_at: row.created_at,
     updated_at: row.updated_at,
   }
@@ -91,7 +103,7 @@ export async function getNodeRow(db: Kysely<Database>, id: number): Promise<Node
   return row
 }
 
-/** What a form shows of a node: the values a patch is laid over. */
+/** The node's present values in the form, over which a patch is laid. */
 export function formOf(row: NodeRow): Record<string, unknown> {
   return {
     name: row.name,
@@ -106,7 +118,7 @@ export function formOf(row: NodeRow): Record<string, unknown> {
   }
 }
 
-/** What a form says of the node's agent. */
+/** The form's fields about the node's agent. */
 function agentFormOf(row: Pick<RecordRow, (typeof COLUMNS)[number] & `agent_${string}`>) {
   return {
     agentMayPublish: row.agent_may_publish === 1,
@@ -118,7 +130,7 @@ function agentFormOf(row: Pick<RecordRow, (typeof COLUMNS)[number] & `agent_${st
   }
 }
 
-/** @throws ConflictError: the local node is this machine, and always there. */
+/** @throws ConflictError: the local node is this machine and always exists */
 export function refuseLocal(row: Pick<NodeRow, 'is_local'>): void {
   if (row.is_local === 1)
     throw new ConflictError('The local node is this server itself and cannot be changed', [], 'local_node')

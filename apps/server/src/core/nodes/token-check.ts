@@ -8,7 +8,7 @@ import { hashToken } from '../secrets/secrets.ts'
 /** The longest wait for an expiry: the machine may sleep, its clock may be set, and a timer of 25 days fires at once. */
 const EXPIRY_CHECK_MS = 60_000
 
-/** What of a token decides whether it is good. */
+/** The fields of a token that decide whether it is valid. */
 interface TokenState {
   revoked: number
   expire_at: string | null
@@ -19,24 +19,33 @@ export interface NodeToken {
   nodeId: number
 }
 
+/** A token that came with a request. */
+export interface UsedToken extends NodeToken {
+  /** It is used for the first time since it was made to replace another one. */
+  isReplacement: boolean
+}
+
 export function isNodeToken(token: string): boolean {
   return token.startsWith(TOKEN_PREFIXES.node)
 }
 
 /** @throws ForbiddenError when the token is known, but revoked or expired. */
-export async function findNodeByToken(context: Context, token: string): Promise<NodeToken | undefined> {
+export async function findNodeByToken(context: Context, token: string): Promise<UsedToken | undefined> {
   if (!isNodeToken(token)) return undefined
   const row = await context.db
     .selectFrom('node_tokens')
-    .select(['id', 'node_id', 'revoked', 'expire_at'])
+    .select(['id', 'node_id', 'revoked', 'expire_at', 'replaces_id'])
     .where('token_hash', '=', hashToken(token))
     .executeTakeFirst()
   if (!row) return undefined
   refuseEnded(context, row)
-  return { tokenId: row.id, nodeId: row.node_id }
+  return { tokenId: row.id, nodeId: row.node_id, isReplacement: row.replaces_id !== null }
 }
 
-/** For work that takes its time: the token may have ended since. @throws UnauthenticatedError, ForbiddenError */
+/**
+ * For slow work, during which the token may have ended.
+ * @throws UnauthenticatedError, ForbiddenError
+ */
 export async function requireToken(
   context: Context,
   db: Kysely<Database>,
@@ -61,8 +70,9 @@ function msLeft({ clock }: Context, { expire_at }: TokenState): number {
 }
 
 /**
- * Watches the token that a connection was opened with, so that the connection does not outlive it.
- * @param end called when the token is over, with the reason @returns how to stop watching
+ * Watches the token of a connection, so that the connection does not outlive it.
+ * @param end called when the token ends, with the reason
+ * @returns a function that stops watching
  */
 export function watchToken(context: Context, token: NodeToken, end: (why: string) => void): () => void {
   let timer: NodeJS.Timeout | undefined
@@ -85,7 +95,7 @@ export function watchToken(context: Context, token: NodeToken, end: (why: string
     if (row.expire_at !== null) timer = setTimeout(() => waitForExpiry(row), Math.min(left, EXPIRY_CHECK_MS))
   }
   const lookOrLog = () =>
-    void look().catch((err) => context.log.error({ err }, 'it is not known whether a token still holds'))
+    void look().catch((err) => context.log.error({ err }, 'it is unknown whether a token is still valid'))
   const stopListening = context.bus.listen((hint) => {
     if (hint.kind === 'changed' && hint.touched.nodes?.includes(token.nodeId)) lookOrLog()
   })

@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import type { LiveDatabase } from '../../db/live-schema.ts'
 import type { Database } from '../../db/schema.ts'
 
-/** How often uses reach the file; a crash loses at most these. */
+/** How often uses are written to the file; a crash loses at most these. */
 const SAVE_EVERY_MS = 60_000
 
 /** The last use of a token. */
@@ -14,17 +14,23 @@ export interface TokenUse {
   from: string | null
 }
 
-/** When and from where each token of a node was last used, in memory; saved now and then, so that a restart does not forget it. */
+/**
+ * When and from where each token of a node was last used, in memory; saved from time to time, so that it survives a
+ * restart.
+ */
 export interface TokenUses {
-  /** A request has come with it. */
-  note(tokenId: number, from: string | null): void
-  /** Its agent, whose request was noted, stays connected. @returns how to say that it is gone */
+  /** A request came with the token. */
+  recordUse(tokenId: number, from: string | null): void
+  /**
+   * The agent whose request was noted stays connected.
+   * @returns a function to call when it is gone
+   */
   hold(tokenId: number): () => void
-  /** Null for one that was never used. */
+  /** Null if it was never used. */
   find(tokenId: number): TokenUse | null
-  /** Forgets deleted tokens, for good. */
+  /** Forgets deleted tokens. */
   remove(tokenIds: readonly number[]): void
-  /** Writes what is new to the file. */
+  /** Writes new uses to the file. */
   save(): Promise<void>
   close(): Promise<void>
 }
@@ -41,17 +47,17 @@ export async function createTokenUses({ db, liveDb, log, clock }: Parts): Promis
   const unsaved = new Set<number>()
   const connections = createCounter()
 
-  const note = (tokenId: number, from: string | null) => {
+  const recordUse = (tokenId: number, from: string | null) => {
     known.set(tokenId, { at: clock(), from })
     unsaved.add(tokenId)
   }
   /** The agent of a deleted token may be connected for a moment longer. */
-  const noteAgain = (tokenId: number) => {
+  const renewUse = (tokenId: number) => {
     const use = known.get(tokenId)
-    if (use) note(tokenId, use.from)
+    if (use) recordUse(tokenId, use.from)
   }
   const save = async () => {
-    for (const tokenId of connections.keys()) noteAgain(tokenId)
+    for (const tokenId of connections.keys()) renewUse(tokenId)
     const ids = [...unsaved]
     unsaved.clear()
     await saveUses(liveDb, ids, known)
@@ -61,12 +67,12 @@ export async function createTokenUses({ db, liveDb, log, clock }: Parts): Promis
   }, SAVE_EVERY_MS).unref()
 
   return {
-    note,
+    recordUse,
     hold(tokenId) {
-      noteAgain(tokenId)
+      renewUse(tokenId)
       connections.add(tokenId, 1)
       return () => {
-        noteAgain(tokenId)
+        renewUse(tokenId)
         connections.add(tokenId, -1)
       }
     },
@@ -86,7 +92,7 @@ export async function createTokenUses({ db, liveDb, log, clock }: Parts): Promis
   }
 }
 
-/** How many of each there are; what has none is not in it. */
+/** Counts by value; values without any are absent. */
 function createCounter() {
   const counts = new Map<number, number>()
   return {
@@ -100,7 +106,7 @@ function createCounter() {
   }
 }
 
-/** Those of tokens that were deleted after the last save are dropped. Ids are never given again. */
+/** Uses of tokens that were deleted after the last save are dropped. Ids are never used again. */
 async function load(db: Kysely<Database>, liveDb: Kysely<LiveDatabase>): Promise<Map<number, TokenUse>> {
   const tokens = await db.selectFrom('node_tokens').select('id').execute()
   const existing = new Set(tokens.map(({ id }) => id))

@@ -9,7 +9,7 @@ import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
 import { ConflictError, NotFoundError, ValidationError } from '../errors.ts'
 import type { Patch } from '../patch.ts'
-import { type Gone, withdrawAll } from '../publishing/publications.ts'
+import { type Gone, NOTHING_GONE, withdrawAll } from '../publishing/publications.ts'
 import { hashToken } from '../secrets/secrets.ts'
 import { getNodeRow } from './records.ts'
 
@@ -17,13 +17,16 @@ type Tx = Transaction<Database>
 
 const DAY_MS = 86_400_000
 
-/** Names one token: of another node it does not exist. */
+/** Identifies a token: for another node it does not exist. */
 export interface TokenKey {
   nodeId: number
   id: number
 }
 
-/** The newest first unless ordered otherwise. @throws NotFoundError, ConflictError for the local node */
+/**
+ * Newest first unless ordered otherwise.
+ * @throws NotFoundError, ConflictError for the local node
+ */
 export async function listTokens(
   context: Context,
   nodeId: number,
@@ -31,8 +34,8 @@ export async function listTokens(
 ): Promise<Page<Pat> | Pat[]> {
   await requireTokenNode(context.db, nodeId)
   const text = query.search?.toLowerCase() ?? ''
-  // A node has so few that they are sought and sorted here, in Unicode, which SQLite does not know.
-  const all = (await selectTokens(context.db, nodeId).execute()).map((row) => toPat(context, row))
+  // A node has so few that they are filtered and sorted here, in Unicode, which SQLite does not support.
+  const all = await readTokens(context, context.db, nodeId)
   const found = all.filter(({ name }) => name.toLowerCase().includes(text)).sort(comparisonFor(query.orderBy))
   const { page = 1, limit } = query
   if (limit === undefined) return found
@@ -67,8 +70,18 @@ export async function createToken(
   })
 }
 
-/** Also the first token of a node, which is made together with it. */
-export async function insertToken(context: Context, tx: Tx, nodeId: number, { name, expireAt }: PatForm) {
+interface NewToken extends PatForm {
+  /** The token that ends when this one is used. */
+  replaces?: number
+}
+
+/** Also for the first token of a node, which is made together with it. */
+export async function insertToken(
+  context: Context,
+  tx: Tx,
+  nodeId: number,
+  { name, expireAt, replaces }: NewToken,
+) {
   const token = TOKEN_PREFIXES.node + context.randomBytes(32).toString('base64url')
   const now = new Date(context.clock()).toISOString()
   const { id } = await tx
@@ -79,6 +92,7 @@ export async function insertToken(context: Context, tx: Tx, nodeId: number, { na
       token_hash: hashToken(token),
       expire_at: expireAt,
       revoked: 0,
+      replaces_id: replaces ?? null,
       created_at: now,
       updated_at: now,
     })
@@ -88,7 +102,7 @@ export async function insertToken(context: Context, tx: Tx, nodeId: number, { na
 }
 
 /**
- * Some clients name a day by its local midnight: today's is over, and means the day that it begins.
+ * Some clients send a day as its local midnight: today's is in the past, and means the end of today.
  * @returns undefined for an earlier day
  */
 function settleExpiry({ clock }: Context, expireAt: string | null): string | null | undefined {
@@ -100,15 +114,22 @@ function settleExpiry({ clock }: Context, expireAt: string | null): string | nul
 
 /** The token is refused from the next request on. @throws NotFoundError, ConflictError for the local node */
 export async function revokeToken(context: Context, actor: string, key: TokenKey, end: PatEnd): Promise<Pat> {
-  return await endToken(context, actor, key, end, 'revoked', async (tx, { updated_at }) => {
-    const time = nextTime(context.clock(), updated_at)
-    await tx
-      .updateTable('node_tokens')
-      .set({ revoked: 1, updated_at: time })
-      .where('id', '=', key.id)
-      .execute()
+  return await endToken(context, actor, key, end, 'revoked', async (tx, pat) => {
+    await writeRevoked(context, tx, pat)
     return await getToken(context, tx, key)
   })
+}
+
+/** @returns when it was updated */
+export async function writeRevoked(
+  { clock }: Pick<Context, 'clock'>,
+  tx: Tx,
+  { id, updated_at }: Pat,
+): Promise<string> {
+  const time = nextTime(clock(), updated_at)
+  await tx.updateTable('node_tokens').set({ revoked: 1, updated_at: time }).where('id', '=', id).execute()
+  await endReplacement(tx, id)
+  return time
 }
 
 /** @throws NotFoundError, ConflictError for the local node */
@@ -119,11 +140,21 @@ export async function removeToken(
   end: PatEnd,
 ): Promise<{ id: number }> {
   const gone = await endToken(context, actor, key, end, 'deleted', async (tx) => {
-    await tx.deleteFrom('node_tokens').where('id', '=', key.id).execute()
+    await deleteToken(tx, key.id)
     return { id: key.id }
   })
   context.tokenUses.remove([gone.id])
   return gone
+}
+
+export async function deleteToken(tx: Tx, id: number): Promise<void> {
+  await tx.deleteFrom('node_tokens').where('id', '=', id).execute()
+  await endReplacement(tx, id)
+}
+
+/** A token that was to replace this one replaces nothing any more. */
+async function endReplacement(tx: Tx, id: number): Promise<void> {
+  await tx.updateTable('node_tokens').set({ replaces_id: null }).where('replaces_id', '=', id).execute()
 }
 
 async function endToken<T>(
@@ -139,25 +170,32 @@ async function endToken<T>(
   const value = await change(context, { actor, what: `access token ${what}` }, async (tx, revision) => {
     await requireTokenNode(tx, nodeId)
     const pat = await getToken(context, tx, key)
-    if (forgetKey && pat.broughtKey) await forgetNodeKey(tx, nodeId, revision)
-    const withdrawn = forgetKey ? await withdrawAll(tx, nodeId, id) : NOTHING
+    const withdrawn = forgetKey ? await forgetWhatCame(tx, pat, revision) : NOTHING_GONE
     gone.push(...withdrawn.services.map((service) => service.id))
     return { value: await work(tx, pat), touched: { nodes: [nodeId], ...withdrawn }, name: pat.name }
   })
   if (gone.length > 0) await context.counts.remove(gone)
-  // Agents of the node that are still connected say anew what they see and publish.
+  // The node's other connected agents report and publish again.
   context.agents.endToken({ nodeId, tokenId: id })
   return value
 }
 
-const NOTHING: Gone = { services: [], domains: [] }
+/** The key that came by a token goes, and what was last published with it. */
+export async function forgetWhatCame(
+  tx: Tx,
+  { id, nodeId, broughtKey }: Pat,
+  revision: number,
+): Promise<Gone> {
+  if (broughtKey) await forgetNodeKey(tx, nodeId, revision)
+  return await withdrawAll(tx, nodeId, id)
+}
 
-/** Whoever has it leaves the tunnel. An agent with a token that holds registers its own key again by itself. */
+/** The holder leaves the tunnel. An agent with a valid token registers its own key again by itself. */
 async function forgetNodeKey(tx: Tx, nodeId: number, revision: number): Promise<void> {
   await updateStated(tx, 'nodes', nodeId, revision, { public_key: null, key_token_id: null })
 }
 
-async function requireTokenNode(db: Kysely<Database>, id: number): Promise<void> {
+export async function requireTokenNode(db: Kysely<Database>, id: number): Promise<void> {
   const { is_local } = await getNodeRow(db, id)
   if (is_local === 1)
     throw new ConflictError(
@@ -167,15 +205,24 @@ async function requireTokenNode(db: Kysely<Database>, id: number): Promise<void>
     )
 }
 
-async function requireRoom(tx: Tx, nodeId: number): Promise<void> {
+export async function requireRoom(tx: Tx, nodeId: number): Promise<void> {
   const held = await selectTokens(tx, nodeId).execute()
   if (held.length >= LIMITS.tokensPerNode)
     throw new ConflictError(
-      `This node has ${held.length} access tokens, and no room for more. Delete old ones first.`,
+      `This node has ${held.length} access tokens, which is the limit. Delete old ones first.`,
     )
 }
 
-async function getToken(
+/** All of a node. */
+export async function readTokens(
+  context: Pick<Context, 'tokenUses'>,
+  db: Kysely<Database>,
+  nodeId: number,
+): Promise<Pat[]> {
+  return (await selectTokens(db, nodeId).execute()).map((row) => toPat(context, row))
+}
+
+export async function getToken(
   context: Pick<Context, 'tokenUses'>,
   db: Kysely<Database>,
   { nodeId, id }: TokenKey,
@@ -183,6 +230,19 @@ async function getToken(
   const row = await selectTokens(db, nodeId).where('node_tokens.id', '=', id).executeTakeFirst()
   if (!row) throw new NotFoundError('Token')
   return toPat(context, row)
+}
+
+/** The ids of what a search finds after one of them, in their order. */
+export async function listFilteredTokens(
+  context: Context,
+  nodeId: number,
+  { search = '', after, limit }: { search: string | undefined; after: number; limit: number },
+): Promise<number[]> {
+  const text = search.toLowerCase()
+  const all = await readTokens(context, context.db, nodeId)
+  const found = all.filter(({ id, name }) => id > after && name.toLowerCase().includes(text))
+  const ids = found.map(({ id }) => id).sort((a, b) => a - b)
+  return ids.slice(0, limit)
 }
 
 export async function listTokenIds(db: Kysely<Database>, nodeId: number): Promise<number[]> {
@@ -195,7 +255,15 @@ function selectTokens(db: Kysely<Database>, nodeId: number) {
   return db
     .selectFrom('node_tokens')
     .innerJoin('nodes', 'nodes.id', 'node_tokens.node_id')
-    .select(['node_tokens.id', 'node_id', 'node_tokens.name', 'expire_at', 'revoked', 'key_token_id'])
+    .select([
+      'node_tokens.id',
+      'node_id',
+      'node_tokens.name',
+      'expire_at',
+      'revoked',
+      'replaces_id',
+      'key_token_id',
+    ])
     .select(['node_tokens.created_at', 'node_tokens.updated_at'])
     .leftJoin(
       (published) =>
@@ -215,10 +283,11 @@ type Row = Awaited<ReturnType<ReturnType<typeof selectTokens>['executeTakeFirstO
 
 function toPat(
   { tokenUses }: Pick<Context, 'tokenUses'>,
-  { node_id, expire_at, revoked, key_token_id, ...rest }: Row,
+  { node_id, expire_at, revoked, replaces_id, key_token_id, ...rest }: Row,
 ): Pat {
   const broughtKey = key_token_id === rest.id
   const use = tokenUses.find(rest.id)
   const uses = { lastUsed: use?.at ?? null, lastUsedFrom: use?.from ?? null }
-  return { ...rest, nodeId: node_id, expireAt: expire_at, revoked: revoked === 1, broughtKey, ...uses }
+  const ends = { expireAt: expire_at, revoked: revoked === 1, replaces: replaces_id }
+  return { ...rest, nodeId: node_id, ...ends, broughtKey, ...uses }
 }

@@ -43,7 +43,7 @@ async function readAll(context: Context): Promise<Row[]> {
 
 const NONE = { nodeId: null, nodeName: null, type: null, lost: null, notAfter: null }
 
-/** What concerns an edge as a whole, a node or a certificate; that of a service is its state. */
+/** Problems of an edge as a whole, a node or a certificate; a service's problem is in its state. */
 async function listReported(context: Context): Promise<Row[]> {
   const own = (await context.edges.listOwnProblems()).map(
     ({ name, message }): Row => ({ ...NONE, kind: 'edge', tone: 'bad', name, problem: message }),
@@ -62,7 +62,7 @@ async function listReported(context: Context): Promise<Row[]> {
   return [...own, ...rows.filter((row) => row !== undefined)]
 }
 
-/** Nodes that were there and are gone, though nobody disconnected them; those with the most services first. */
+/** Nodes that were lost although nobody disconnected them; those with the most services first. */
 async function listLost(context: Context): Promise<Row[]> {
   const counted = await countServices(context)
   const lost = [...counted].filter(([, { kind }]) => kind === 'offline')
@@ -81,7 +81,7 @@ async function listLost(context: Context): Promise<Row[]> {
   })
 }
 
-/** What agents see on their nodes. */
+/** Problems that agents report on their nodes. */
 async function listAgentsProblems({ db, agents }: Context): Promise<Row[]> {
   const rows = await db
     .selectFrom('nodes')
@@ -96,7 +96,7 @@ async function listAgentsProblems({ db, agents }: Context): Promise<Row[]> {
   )
 }
 
-/** Services that visitors cannot use although their nodes are there. */
+/** Services that visitors cannot use although their nodes are online. */
 async function listTroubled(context: Context): Promise<Row[]> {
   const services = await listServicesApart(context)
   return services.flatMap(({ name, nodeId, nodeName, type, state }): Row[] => {
@@ -112,7 +112,7 @@ async function listUnissued({ db }: Context): Promise<Row[]> {
     .orderBy('domains.domain')
     .execute()
   return rows.map(({ domain, problem }): Row => {
-    // Written by this server as what it is.
+    // This server wrote it in this form.
     const { detail = '' } = JSON.parse(problem ?? '{}') as Partial<CertificateProblem>
     return { ...NONE, kind: 'certificate', tone: 'bad', name: domain, problem: detail }
   })

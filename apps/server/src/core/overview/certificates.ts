@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts'
 type Db = Context['db']
 
 /**
- * How many domains are in each state, as their own list shows it. Only those that are not valid are read: the rows of
+ * How many domains are in each state, as in their list. Only those that are not valid are read, because the rows of
  * certificates are large.
  */
 export async function countCertificates({ db }: Context): Promise<Overview['certificates']> {
@@ -19,7 +19,7 @@ export async function countCertificates({ db }: Context): Promise<Overview['cert
   const own = await selectOwnWithout(db).select('certificates.status').execute()
   const ownFailed = own.filter(({ status }) => status === 'failed').length
   const failed = unissued + ownFailed
-  // What has no row yet gets one in a moment.
+  // A domain without a row gets one in a moment.
   const pending = ordered + own.length - ownFailed + Math.max(0, domains - held)
   return { valid: Math.max(0, domains - pending - failed), pending, failed }
 }
@@ -28,7 +28,7 @@ async function countOf(query: { executeTakeFirstOrThrow(): Promise<{ count: numb
   return (await query.executeTakeFirstOrThrow()).count
 }
 
-/** The domains whose order has failed and that have no certificate of the authority's yet. */
+/** The domains whose order has failed and that have no certificate of the authority yet. */
 export function selectUnissued(db: Db) {
   return db
     .selectFrom('orders')
@@ -51,7 +51,7 @@ function selectOrdered(db: Db) {
     .where('certificates.kind', '!=', 'certbot')
 }
 
-/** What our own authority has not signed yet, or could not. */
+/** Domains whose certificate our own authority has not signed yet, or could not sign. */
 function selectOwnWithout(db: Db) {
   return db
     .selectFrom('certificates')

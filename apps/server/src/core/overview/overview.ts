@@ -1,5 +1,5 @@
 import type { Overview, RecentChange } from '@postern/contract/overview'
-import type { Service } from '@postern/contract/services'
+import type { Service } from '@postern/contract/services/services'
 import { sql } from 'kysely'
 import { getRevision } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
@@ -10,13 +10,13 @@ import { type ServiceNodeView, serviceState } from '../services/state.ts'
 import { countCertificates } from './certificates.ts'
 
 const MOST_CHANGES = 8
-/** In the words of the partial indexes that count them: a bound value would not be known to fit. */
+/** Written as in the partial indexes: with bound values SQLite would not use them. */
 const COUNTED = sql<boolean>`enabled = 1 AND system = 0`
 const DISABLED = sql<boolean>`enabled = 0`
 
 /**
- * What matters of the whole installation. All services of a node are in the same phase, except for those that an edge
- * tells something of, or has yet to apply: only these are read.
+ * The state of the whole installation at a glance. All services of a node are in the same phase, except those that an
+ * edge reports on or has yet to apply: only these are read.
  */
 export async function readOverview(context: Context): Promise<Overview> {
   const counted = await countServices(context)
@@ -52,7 +52,7 @@ type Phase = Service['state']['phase']
 
 export interface CountedNode {
   kind: keyof Overview['nodes'] | 'local'
-  /** In which its services usually are. */
+  /** The usual phase of its services. */
   phase: Phase
   /** How many of its services are enabled. */
   count: number
@@ -73,9 +73,9 @@ interface StatedNodes {
 
 const stated = new WeakMap<Context['db'], StatedNodes>()
 
-/** Read anew only after a change: every open console asks for the overview again and again. */
+/** Cached until a change, because every open console reads the overview again and again. */
 async function readStatedNodes(db: Context['db']): Promise<readonly StatedNode[]> {
-  // Before the rows, so that a change in between is read the next time.
+  // Read before the rows, so that a change in between is seen the next time.
   const revision = await getRevision(db)
   const known = stated.get(db)
   if (known?.revision === revision) return known.nodes
@@ -112,7 +112,7 @@ export async function countServices({ db, live, edges, clock }: Context): Promis
   )
 }
 
-/** Stands for every service that no edge reports anything about. */
+/** Stands for every service without reports from an edge. */
 const ANY = {
   ...{ id: 0, isNamed: false, isUdp: false, isOnNode: false },
   ...{ certificateId: null, revision: 0 },
@@ -130,7 +130,7 @@ function countNodes(counted: ReadonlyMap<number, CountedNode>): Overview['nodes'
   return nodes
 }
 
-/** The enabled services that may be in another phase than their node's others. */
+/** The enabled services that may be in a different phase from their node's others. */
 export async function listServicesApart(context: Context): Promise<Service[]> {
   const views = context.edges.views()
   const scopes = views.flatMap(({ problems }) => problems.map(({ scope }) => scope))
@@ -142,7 +142,7 @@ export async function listServicesApart(context: Context): Promise<Service[]> {
   const applied = Math.min(
     ...views.flatMap(({ dataPlane, inForce }) => (dataPlane ? Object.values(inForce) : [])),
   )
-  // What the kernel carries works without HAProxy, and the other way round.
+  // Services in the kernel work without HAProxy, and the other way round.
   const isSplit = views.some(
     ({ dataPlane }) =>
       dataPlane && [dataPlane.haproxy, dataPlane.nftables].some(({ state }) => state !== 'ok'),
@@ -177,11 +177,9 @@ export async function listServicesApart(context: Context): Promise<Service[]> {
   return (await readServices(context.db, ids)).map((row) => toService(context, row))
 }
 
-/** How many services of each node have not been asked yet, but for those told apart. After a start that may be all. */
+/** How many services of each node are unchecked, without those counted separately. After a start that may be all. */
 async function countUnchecked({ db, edges }: Context, apart: readonly number[]) {
-  const unchecked = edges
-    .views()
-    .flatMap(({ troubles }) => [...troubles].flatMap(([id, trouble]) => (trouble === 'unchecked' ? id : [])))
+  const unchecked = listUnchecked(edges)
   if (unchecked.length === 0) return []
   return await db
     .selectFrom('services')
@@ -192,6 +190,13 @@ async function countUnchecked({ db, edges }: Context, apart: readonly number[]) 
     .where('id', 'not in', among(apart))
     .groupBy('node_id')
     .execute()
+}
+
+/** The services that have not been asked yet. */
+export function listUnchecked(edges: Context['edges']): number[] {
+  return edges
+    .views()
+    .flatMap(({ troubles }) => [...troubles].flatMap(([id, trouble]) => (trouble === 'unchecked' ? id : [])))
 }
 
 /** A statement holds a limited number of values. */

@@ -3,22 +3,23 @@ import type { IssuedCertificate } from '../../certificates/issue.ts'
 import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
 import { findDomainProblem } from '../domains/checks.ts'
+import { findUsedName } from '../domains/used-names.ts'
 import { isDomainKept } from './freed.ts'
 import { isGiven, readGiven } from './given.ts'
 import { domainFault, textOfDomainFault } from './rule.ts'
 import type { Wanted } from './wanted.ts'
 
-/** For a domain that nobody has yet: its certificate, or why it cannot be had. */
+/** For a domain that does not exist yet: its certificate, or why it cannot be created. */
 export type NewDomain = { issued: IssuedCertificate } | { problem: string }
 
-/** Looked up at a time, for one set. */
+/** How many look-ups run at a time for one set. */
 const LOOKUPS = 10
-/** After these ms the rest of a set waits for the next one. */
+/** After this many ms, the rest of a set waits for the next one. */
 const LOOKUP_MS = 15_000
-/** For one node in ten minutes: each costs a certificate, and may be a request to its address. */
+/** For one node in ten minutes: each costs a certificate, and perhaps a request to its address. */
 const MAX_NEW = 200
 
-/** Prepares the domains that are new with a set. Outside of any transaction: name servers take their time. */
+/** Prepares the domains that are new with a set. Outside any transaction, because name servers may be slow. */
 export async function prepareDomains(
   context: Context,
   nodeId: number,
@@ -62,22 +63,21 @@ async function findProblem(
 ): Promise<string | undefined> {
   const { publishAttempts: attempts } = context
   const key = `domains ${nodeId}`
-  if (!isGivenToNode && context.clock() > until)
-    return 'has not been looked up yet: it will be with the next set'
+  if (!isGivenToNode && context.clock() > until) return 'has not been looked up yet: the next set does it'
   if (attempts.count(key) >= MAX_NEW)
     return 'is one new domain too many: wait ten minutes, or add it in the console'
   attempts.add(key, 1)
   return await findDomainProblem(context, name, isGivenToNode)
 }
 
-/** For which node a set is judged. */
+/** The node whose set is checked. */
 interface Asking {
   context: Context
   tx: Kysely<Database>
   node: { id: number }
-  /** The domains that people gave to its agent. */
+  /** The domains that people allow its agent to use. */
   given: readonly string[]
-  /** The domains that were unknown when the set came. */
+  /** The domains that did not exist when the set came. */
   prepared: ReadonlyMap<string, NewDomain>
 }
 
@@ -89,7 +89,7 @@ export async function findDomainFault(
   { context, tx, node: { id: nodeId }, given, prepared }: Asking,
   domain: string,
 ): Promise<string | undefined> {
-  if (domain === context.config.publicHost) return textOfDomainFault('console')
+  if (context.config.ownHosts.includes(domain)) return textOfDomainFault('console')
   const row = await tx
     .selectFrom('domains')
     .innerJoin('nodes', (join) => join.on('nodes.id', '=', nodeId))
@@ -97,6 +97,8 @@ export async function findDomainFault(
     .where('domain', '=', domain)
     .executeTakeFirst()
   if (!row) {
+    if ((await findUsedName(tx, { domain, isConsole: false })).length > 0)
+      return textOfDomainFault('wasConsole')
     const asking = { db: tx, nodeId, now: context.clock() }
     if (!isGiven(domain, given) && (await isDomainKept(asking, domain))) return KEPT
     const fresh = prepared.get(domain)

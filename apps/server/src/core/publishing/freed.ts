@@ -1,16 +1,19 @@
-import type { PortProto } from '@postern/contract/service-fields'
+import type { PortProto } from '@postern/contract/services/service-fields'
 import type { Kysely, Transaction } from 'kysely'
 import type { Database } from '../../db/schema.ts'
 
-/** For so long what services of a node had goes to the agent of no other node: visitors still come for what was there. */
+/**
+ * For this time, no other node's agent gets the names and ports of a node's former services, because visitors still
+ * come to them.
+ */
 const KEPT_MS = 86_400_000
 
-/** What was freed before this moment is anybody's. */
+/** Names and ports freed before this moment are available to all. */
 export function keptSince(now: number): number {
   return now - KEPT_MS
 }
 
-/** What is kept, for the agent of one node at one moment. */
+/** The reserved names and ports, for the agent of one node at one moment. */
 interface Asking {
   db: Kysely<Database>
   nodeId: number
@@ -44,7 +47,7 @@ export async function isDomainKept({ db, nodeId, now }: Asking, domain: string):
   return row !== undefined
 }
 
-/** Keeps only the newest names and ports that a node freed: no more than it may use. */
+/** Reserves only the newest names and ports that a node freed, up to its limits. */
 export async function boundKept(
   tx: Transaction<Database>,
   nodeId: number,
@@ -84,7 +87,7 @@ export async function boundKept(
     .execute()
 }
 
-/** A domain with another name leaves the old one, which no trigger sees: it is kept for the node that came there last. */
+/** A renamed domain frees its old name, which no trigger sees: it is reserved for the node that used it last. */
 export async function keepOldName(
   tx: Transaction<Database>,
   { id, from, now }: { id: number; from: string; now: number },
@@ -104,7 +107,7 @@ export async function keepOldName(
     .execute()
 }
 
-/** Nothing is kept for a node that is gone. */
+/** Nothing is reserved for a deleted node. */
 export async function forgetFreed(tx: Transaction<Database>, nodeId: number): Promise<void> {
   await tx.deleteFrom('freed_domains').where('node_id', '=', nodeId).execute()
 }

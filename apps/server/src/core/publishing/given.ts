@@ -4,18 +4,18 @@ import { updateStated } from '../../changes/change.ts'
 import type { Database } from '../../db/schema.ts'
 import { textsOf } from '../columns.ts'
 
-/** Whether a person gave the domain to the node: by its name, or by `*.` and what it is below. */
+/** Whether a person gave the domain to the node: by its name, or by `*.` and a parent domain. */
 export function isGiven(domain: string, given: readonly string[]): boolean {
   return given.some((each) => (each.startsWith('*.') ? domain.endsWith(each.slice(1)) : each === domain))
 }
 
-/** @returns the domains that people gave to the agent of a node */
+/** @returns the domains that people allow the agent of a node to use */
 export async function readGiven(db: Kysely<Database>, nodeId: number): Promise<string[]> {
   const row = await db.selectFrom('nodes').select('agent_domains').where('id', '=', nodeId).executeTakeFirst()
   return textsOf(row?.agent_domains ?? '[]')
 }
 
-/** All that are given to the agents of any nodes, without `*.` before them. */
+/** All domains given to agents of any node, without a leading `*.`. */
 export async function listGiven(db: Kysely<Database>): Promise<string[]> {
   const rows = await db
     .selectFrom('nodes')
@@ -27,7 +27,7 @@ export async function listGiven(db: Kysely<Database>): Promise<string[]> {
   return [...new Set(names.map((name) => name.replace(/^\*\./, '')))]
 }
 
-/** A domain that a person saves, perhaps under another name. */
+/** A domain that a person saves, perhaps with a new name. */
 interface Saved {
   id: number
   from: string
@@ -36,8 +36,8 @@ interface Saved {
 }
 
 /**
- * A person keeps a domain that an agent brought: it is theirs, and given to that agent's node.
- * @returns the nodes to which it is given by this
+ * When a person saves a domain that an agent brought, it becomes theirs, and is given to that agent's node.
+ * @returns the nodes that get it this way
  */
 export async function keepDomain(tx: Transaction<Database>, saved: Saved): Promise<number[]> {
   const brought = await tx
@@ -48,7 +48,7 @@ export async function keepDomain(tx: Transaction<Database>, saved: Saved): Promi
   return brought.length === 0 ? [] : await giveTo(tx, saved, () => true)
 }
 
-/** The new name is given where the old one was, if there is something of the agent that goes along. */
+/** Gives the new name where the old one was given, if the agent has services that move along. */
 export async function giveRenamed(tx: Transaction<Database>, saved: Saved): Promise<number[]> {
   return await giveTo(tx, saved, (given) => isGiven(saved.from, given))
 }

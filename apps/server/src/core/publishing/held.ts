@@ -1,8 +1,8 @@
-import type { PortProto } from '@postern/contract/service-fields'
+import type { PortProto } from '@postern/contract/services/service-fields'
 import type { Kysely, Transaction } from 'kysely'
 import type { Database } from '../../db/schema.ts'
 
-/** What visitors see of a service: by that a person's *Disable* holds, whatever key or source asks for it. */
+/** The public address of a service: a person's *Disable* applies to it, whatever key or source publishes there. */
 interface Seen {
   domain: string | null
   path?: string | null
@@ -10,7 +10,7 @@ interface Seen {
   port?: number | null
 }
 
-/** A service over HTTP is seen by its name and path, every other one by its public port. */
+/** An HTTP service is identified by its name and path, every other one by its public port. */
 export function addressOf({ domain, path, proto, port }: Seen): string {
   return proto ? `${proto}:${port}` : `${domain}${path ?? '/'}`
 }

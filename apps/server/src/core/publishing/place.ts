@@ -1,7 +1,7 @@
 import type { FieldError } from '@postern/contract/errors'
-import type { PortProto } from '@postern/contract/service-fields'
-import type { Service, ServiceType, TcpServiceForm } from '@postern/contract/services'
-import { isServicePort } from '@postern/contract/settings'
+import type { PortProto } from '@postern/contract/services/service-fields'
+import type { Service, ServiceType, TcpServiceForm } from '@postern/contract/services/services'
+import { isServicePort } from '@postern/contract/settings/settings'
 import type { Transaction } from 'kysely'
 import { updateStated } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
@@ -24,7 +24,7 @@ import { NO_TLS } from './rule.ts'
 import { findTooMany, type Shares, type Taken } from './shares.ts'
 import type { WantedService } from './wanted.ts'
 
-/** The set of one source of a node, on its way into the tables in one transaction. */
+/** The set of one source of a node while it is written in one transaction. */
 export interface Work {
   context: Context
   tx: Transaction<Database>
@@ -32,15 +32,15 @@ export interface Work {
   node: ServiceNode
   source: string
   around: ServiceSurroundings
-  /** The domains that were unknown when the set came. */
+  /** The domains that did not exist when the set came. */
   prepared: ReadonlyMap<string, NewDomain>
-  /** The domains that people gave to the agent of this node. */
+  /** The domains that people allow this node's agent to use. */
   given: readonly string[]
   /** Why services of this node may not have a domain; found once for each. */
   domainFaults: Map<string, Promise<string | undefined>>
   freePorts: Map<PortProto, Promise<FreePorts>>
   shares: Shares
-  /** What the node's agent has of these, by service. */
+  /** The shares that the node's agent uses, by service. */
   taken: Map<number, Taken>
   done: Done
 }
@@ -49,12 +49,12 @@ export interface Work {
 export interface Done {
   placed: { id: number; name: string }[]
   removed: { id: number; name: string }[]
-  /** The domains that services left, and those that were made. */
+  /** The domains that services left, and those that were created. */
   left: Set<number | null>
   made: number[]
 }
 
-/** One service of the set, with what is there of it. */
+/** One service of the set, with its present records. */
 export interface Item {
   key: string
   service: WantedService
@@ -63,7 +63,10 @@ export interface Item {
   row: ServiceRecordRow | undefined
 }
 
-/** Writes what differs. @returns what is wrong with it, and then it is not there */
+/**
+ * Writes the differences.
+ * @returns the problems, in which case it is not published
+ */
 export async function placeService(work: Work, item: Item): Promise<FieldError[]> {
   const { service, row } = item
   const errors =
@@ -86,7 +89,7 @@ async function placeAs<F extends ServiceForm, R extends Service>(
   const { invalid, taken } = await findFaults(kind, parts, form, node, row, around)
   const unfit = [...(await findUnfit(work, form)), ...(await findRecent(work, item))]
   const wrong = firstOfEach([...unfit, ...invalid])
-  // What is taken may be so by a later service of the set, which is there first when the set comes again.
+  // An address may be taken by a later service of the set, which is in place when the set comes again.
   const errors = wrong.length > 0 ? wrong : firstOfEach(taken)
   if (errors.length > 0) return errors
   if (isWithoutPort(form)) return [allPortsKept(form)]
@@ -106,7 +109,7 @@ async function placeAs<F extends ServiceForm, R extends Service>(
   return []
 }
 
-/** What holds for sources beside the rules for people. */
+/** The rules for sources in addition to those for people. */
 async function findUnfit(work: Work, form: ServiceForm & { ssl?: boolean }): Promise<FieldError[]> {
   const { domain, ssl } = form
   if (domain === null) return ssl ? [{ field: 'domain', message: NO_TLS }] : []
@@ -114,7 +117,7 @@ async function findUnfit(work: Work, form: ServiceForm & { ssl?: boolean }): Pro
   return message === undefined ? [] : [{ field: 'domain', message }]
 }
 
-/** What the visitors of another node's service still send to its port is not for the first who asks for it. */
+/** Visitors of another node's former service may still send to its port, so it does not go to the first that asks. */
 async function findRecent({ context, tx, node }: Work, { service, row }: Item): Promise<FieldError[]> {
   if (service.type === 'http' || service.form.port === null) return []
   const { proto, port } = service.form
@@ -133,7 +136,7 @@ function isWithoutPort(form: ServiceForm): form is TcpServiceForm {
   return 'port' in form && form.port === null
 }
 
-/** A person would get one of them, so it is not that all are taken. */
+/** A person would get one of them, so this is not the message that all are taken. */
 function allPortsKept({ proto }: TcpServiceForm): FieldError {
   const message = `Every free ${proto.toUpperCase()} port belonged to another node within the last day: delete a service, or widen POSTERN_PORT_RANGE`
   return { field: 'port', message }
@@ -150,7 +153,7 @@ function firstOfEach(errors: readonly FieldError[]): FieldError[] {
 async function takeNamed(work: Work, form: ServiceForm): Promise<number | null> {
   const { context, tx, revision, prepared, given, done } = work
   const fresh = prepared.get(form.domain ?? '')
-  // Nobody looked where DNS leads for one that a person gave.
+  // DNS was not checked for a domain that a person gave.
   const named = { ...form, skipValidation: form.domain !== null && isGiven(form.domain, given) }
   const issued = fresh && 'issued' in fresh ? fresh.issued : null
   const { id, made } = await takeDomain(context, tx, named, { issued, revision })
@@ -159,7 +162,7 @@ async function takeNamed(work: Work, form: ServiceForm): Promise<number | null> 
   return id
 }
 
-/** The port that the service has stays its own; a new one gets the lowest that is free. */
+/** An existing service keeps its port; a new one gets the lowest free one. */
 async function withPort(
   { context, tx, freePorts, node: { id: nodeId } }: Work,
   form: TcpServiceForm,
@@ -224,7 +227,7 @@ async function update(
   done.placed.push({ id: row.id, name: item.service.form.name })
 }
 
-/** Leaves its address to others of the set. It gets another one, or goes. */
+/** Frees its address for others of the set. It gets another one, or is removed. */
 export async function vacate({ tx, revision }: Work, { id, type }: ServiceRecordRow): Promise<void> {
   await updateStated(tx, 'services', id, revision, type === 'http' ? { path: null } : { port: null })
 }

@@ -1,4 +1,4 @@
-import { titleOfSource } from '@postern/contract/publishing'
+import { titleOfSource } from '@postern/contract/services/publishing'
 import type { Kysely, Transaction } from 'kysely'
 import type { ServiceRef } from '../../changes/live.ts'
 import type { Database } from '../../db/schema.ts'
@@ -8,9 +8,9 @@ import type { NodeToken } from '../nodes/token-check.ts'
 import { readServices, type ServiceRecordRow } from '../services/records.ts'
 import { addressOf, holdAddress } from './held.ts'
 
-/** What is kept of one service of a source. */
+/** The stored publication of one service of a source. */
 export interface Known {
-  /** Null while the source does not name it. */
+  /** Null while the source does not publish it. */
   service: ServiceRecordRow | null
   /** As the source wants it. */
   enabled: boolean
@@ -18,7 +18,7 @@ export interface Known {
   held: boolean
 }
 
-/** All that is kept of one source of a node, by key. */
+/** All publications of one source of a node, by key. */
 export async function readPublications(
   db: Kysely<Database>,
   nodeId: number,
@@ -36,7 +36,7 @@ export async function readPublications(
   )
 }
 
-/** @throws ConflictError for a service that an agent publishes: what a person changed there would be gone soon. */
+/** @throws ConflictError for a service that an agent publishes: the agent would soon undo a person's change */
 export function refusePublished({ source, node_name }: ServiceRecordRow): void {
   if (source !== null)
     throw new ConflictError(
@@ -46,7 +46,10 @@ export function refusePublished({ source, node_name }: ServiceRecordRow): void {
     )
 }
 
-/** Keeps that a person disabled or enabled it. @throws ConflictError for one that its source disabled */
+/**
+ * Stores that a person disabled or enabled it.
+ * @throws ConflictError for one that its source disabled
+ */
 export async function holdPublication(
   tx: Transaction<Database>,
   row: ServiceRecordRow,
@@ -68,13 +71,16 @@ function whereOf(source: string, nodeName: string): string {
   return `${titleOfSource(source)} on “${nodeName}”`
 }
 
-/** Whether a person disabled a service outlives it, for when it comes back. */
+/** A person's *Disable* outlives the service, in case it comes back. */
 export async function detachPublication(tx: Transaction<Database>, serviceId: number): Promise<void> {
   await tx.deleteFrom('publications').where('service_id', '=', serviceId).where('held', '=', 0).execute()
   await tx.updateTable('publications').set({ service_id: null }).where('service_id', '=', serviceId).execute()
 }
 
-/** Takes away those of the domains that were made for a source and that nothing uses any more. @returns their ids */
+/**
+ * Removes those of the domains that were made for a source and are no longer used.
+ * @returns their ids
+ */
 export async function releaseDomains(
   tx: Transaction<Database>,
   ids: Iterable<number | null>,
@@ -100,11 +106,13 @@ async function isReleased(tx: Transaction<Database>, id: number): Promise<boolea
   return free !== undefined
 }
 
-/** What went from the tables. */
+/** The rows that were removed. */
 export interface Gone {
   services: ServiceRef[]
   domains: number[]
 }
+
+export const NOTHING_GONE: Gone = { services: [], domains: [] }
 
 /** Deletes what the agent of a node published: all of it, or what was last published with one token. */
 export async function withdrawAll(
@@ -127,7 +135,7 @@ export async function withdrawAll(
   )
 }
 
-/** Notes which token a source published with last, even if its set is unchanged. */
+/** Stores the token with which a source last published, even if its set is unchanged. */
 export async function noteToken(
   db: Kysely<Database>,
   { nodeId, tokenId }: NodeToken,
@@ -142,7 +150,7 @@ export async function noteToken(
     .execute()
 }
 
-/** Some of what the agent of a node published goes. */
+/** Removes some of the services that a node's agent published. */
 export async function withdrawThese(
   tx: Transaction<Database>,
   nodeId: number,
@@ -160,7 +168,7 @@ export async function withdrawThese(
   return { services: rows.map(({ id }) => ({ id, nodeId })), domains }
 }
 
-/** Forgets what was kept for the sources of a node that goes. */
+/** Removes the publications of a node that is deleted. */
 export async function forgetPublications(tx: Transaction<Database>, nodeId: number): Promise<void> {
   await tx.deleteFrom('publications').where('node_id', '=', nodeId).execute()
   await tx.deleteFrom('held_addresses').where('node_id', '=', nodeId).execute()

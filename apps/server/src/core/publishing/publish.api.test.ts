@@ -1,10 +1,10 @@
-import type { StateAnswer } from '@postern/contract/desired-state'
-import type { PublishAnswer, PublishForm } from '@postern/contract/publishing'
+import type { StateAnswer } from '@postern/contract/edge/desired-state'
+import type { PublishAnswer, PublishForm } from '@postern/contract/services/publishing'
 import { startTestServer } from '@postern/testkit/server'
 import { shared } from '@postern/testkit/shared'
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
-import { type HeldState, readAnswer } from '../../../../edge/src/held-state.ts'
+import { type HeldState, readAnswer } from '../../../../edge/src/state/held-state.ts'
 import { getRevision } from '../../changes/change.ts'
 import { createDesiredState } from '../desired-state/desired-state.ts'
 import { publishServices } from './publish.ts'
@@ -12,7 +12,7 @@ import { publishServices } from './publish.ts'
 const nodes: number[] = []
 /** The token of each node, by the node's id. */
 let tokens: Map<number, number>
-// So few ports, names and paths that services are often in each other's way.
+// Few ports, names and paths, so that services often conflict.
 const settings = { POSTERN_PORT_RANGE: '32700-32703' }
 const server = shared(() => startTestServer({ isMeasured: true, settings }))
 const client = shared(() => server.signIn())
@@ -64,7 +64,7 @@ const byPerson = fc.record({
 type Set = typeof set extends fc.Arbitrary<infer T> ? T : never
 type ByPerson = typeof byPerson extends fc.Arbitrary<infer T> ? T : never
 
-test('after any sets, and whatever people do meanwhile, all is as the last sets say, and the state kept equals the state made from nothing', async () => {
+test('after any sets, and whatever people do meanwhile, all services match the last sets, and the state kept up to date equals one made from scratch', async () => {
   const follow = followState()
   let published = 0
   await fc.assert(
@@ -83,7 +83,10 @@ test('after any sets, and whatever people do meanwhile, all is as the last sets 
   expect(published).toBeGreaterThan(150)
 }, 120_000)
 
-/** Sends a set twice: the second one changes nothing. @returns how many are there */
+/**
+ * Sends a set twice: the second one changes nothing.
+ * @returns how many services exist
+ */
 async function publish({ node, source, services }: Set): Promise<number> {
   const { context } = server
   const nodeId = nodes[node] ?? 0
@@ -151,10 +154,10 @@ async function actAsPerson({ kind, node, row }: ByPerson): Promise<void> {
   else await client.patch(`${url}/${kind}`)
 }
 
-/** @returns a check that a state which is kept, here and on an edge, equals one made anew */
+/** @returns a check that the state kept up to date, here and on an edge, equals one made from scratch */
 function followState(): () => Promise<void> {
   const { context } = server
-  const make = () => createDesiredState({ ...context, publicHost: context.config.publicHost })
+  const make = () => createDesiredState(context)
   const kept = make()
   const read = async (state: ReturnType<typeof make>, known = {}): Promise<StateAnswer> =>
     JSON.parse((await state.read(known)).join(''))

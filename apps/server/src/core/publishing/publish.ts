@@ -5,7 +5,7 @@ import {
   type PublishAnswer,
   type PublishForm,
   titleOfSource,
-} from '@postern/contract/publishing'
+} from '@postern/contract/services/publishing'
 import type { Kysely } from 'kysely'
 import { type Changed, changeIfAny, Unchanged } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
@@ -25,11 +25,11 @@ import { settle } from './settle.ts'
 import { readTaken } from './shares.ts'
 import { readWanted, type Wanted } from './wanted.ts'
 
-/** Sets of one node in ten minutes: containers that restart without end must not fill the server with changes. */
+/** Sets of one node in ten minutes: containers that restart endlessly must not fill the server with changes. */
 const MAX_SETS = 200
 
 /**
- * Makes the services of one source of a node those that its agent wants, each judged by itself.
+ * Makes the services of one source of a node match the set from its agent, checking each on its own.
  * @throws ForbiddenError without the node's right, TooManyError, ConflictError for one source too many
  */
 export async function publishServices(
@@ -45,7 +45,7 @@ export async function publishServices(
   const prepared = await prepareDomains(context, nodeId, wanted)
   const note = { actor: `${titleOfSource(source)} on ${name}`, what: 'services published' }
   const { refused, known, removed } = await changeIfAny(context, note, async (tx, revision) => {
-    // The right and the token may have gone while domains were looked up.
+    // The node may have lost the right, or the token ended, while domains were looked up.
     await getPublisher(tx, nodeId)
     await requireToken(context, tx, token)
     await refuseSource(tx, nodeId, source)
@@ -77,7 +77,7 @@ export async function publishServices(
     if (done.placed.length + done.removed.length === 0) throw new Unchanged(value)
     return { value, ...describe(done, nodeId, released) }
   })
-  // What changed nothing was rolled back, with its note.
+  // A set that changed nothing was rolled back, including its note.
   await noteToken(context.db, token, source)
   if (removed.length > 0) await context.counts.remove(removed)
   return { services: wanted.map((each) => toPublication(context, each, known, refused.get(each))) }
@@ -105,7 +105,7 @@ async function refuseSource(db: Kysely<Database>, nodeId: number, source: string
     .execute()
   if (others.length < LIMITS.sourcesPerNode) return
   const names = quoteNames(others.map((row) => row.source))
-  throw new ConflictError(`This node has services of ${names} already: end one of these first`)
+  throw new ConflictError(`This node already has services of ${names}: end one of these first`)
 }
 
 function describe(done: Done, nodeId: number, released: number[]): Omit<Changed<unknown>, 'value'> {

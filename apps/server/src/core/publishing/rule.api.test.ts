@@ -1,6 +1,6 @@
 import type { Domain } from '@postern/contract/domains'
 import type { Node } from '@postern/contract/nodes'
-import type { Service } from '@postern/contract/services'
+import type { Service } from '@postern/contract/services/services'
 import { startTestServer } from '@postern/testkit/server'
 import { shared } from '@postern/testkit/shared'
 import fc from 'fast-check'
@@ -70,25 +70,27 @@ const step = fc.oneof(
 )
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
-/** So that none of the reasons is left to chance. */
+/** So that each of the reasons occurs. */
 const EACH_REASON: Step[] = [
   { kind: 'give', node: 0, to: ['*.example.com'] },
   { kind: 'add', name: 'x.example.com' },
   { kind: 'set', node: 0, services: [{ key: 't', type: 'tcp', domain: 'x.example.com', ssl: true }] },
   { kind: 'sign-in', name: 'x.example.com', on: true },
   { kind: 'sign-in', name: 'x.example.com', on: false },
-  { kind: 'console', name: 'x.example.com' },
-  { kind: 'console', name: null },
   { kind: 'give', node: 0, to: [] },
   { kind: 'give', node: 0, to: ['x.example.com'] },
   { kind: 'service', node: 1, name: 'x.example.com', path: '/q' },
+  { kind: 'console', name: 'x.example.com' },
+  { kind: 'console', name: null },
 ]
 
-test('whatever people and agents do, in any order, edges get what the rules allow now, and all else says why not', async () => {
-  const kept = createDesiredState({ ...server.context, publicHost: server.context.config.publicHost })
+test('whatever people and agents do, in any order, edges get what the rules now allow, and all other services show why not', async () => {
+  const kept = createDesiredState(server.context)
   const seen = new Set<string>()
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 10 }), async (steps) => {
+      // As if the console had been at no name yet.
+      await server.context.db.deleteFrom('used_names').execute()
       for (const each of steps) {
         await take(each)
         const { routes, ports } = JSON.parse((await kept.read({})).join('')).sections
@@ -116,33 +118,41 @@ test('whatever people and agents do, in any order, edges get what the rules allo
 const idsOf = (rows: readonly { id: number }[]) => rows.map(({ id }) => id).sort((a, b) => a - b)
 
 interface Around {
+  /** The names that the console had. */
+  left: ReadonlySet<string | null>
   services: readonly Service[]
   domains: readonly Domain[]
-  /** The domains that agents brought, and DNS leads here. */
+  /** The domains that agents brought and whose DNS points here. */
   brought: ReadonlySet<string | null>
   given: ReadonlyMap<number, readonly string[]>
 }
 
-async function readRights(): Promise<Pick<Around, 'brought' | 'given'>> {
+async function readRights(): Promise<Omit<Around, 'services' | 'domains'>> {
   const rows = await server.context.db
     .selectFrom('published_domains')
     .innerJoin('domains', 'domains.id', 'domain_id')
     .select('domain')
     .where('skip_validation', '=', 0)
     .execute()
+  const consoles = await server.context.db
+    .selectFrom('used_names')
+    .select('domain')
+    .where('is_console', '=', 1)
+    .execute()
   const found: Node[] = (await client.get('/api/nodes')).json()
   return {
+    left: new Set<string | null>(consoles.map(({ domain }) => domain)),
     brought: new Set(rows.map(({ domain }) => domain)),
     given: new Map(found.map(({ id, agentDomains }) => [id, agentDomains])),
   }
 }
 
-/** The rule, asked anew of what the console shows. */
-function findReason(service: Service, { services, domains, brought, given }: Around) {
+/** The rule, computed from what the console shows. */
+function findReason(service: Service, { services, domains, brought, given, left }: Around) {
   const { source, domain, nodeId } = service
   if (source === null) return undefined
   const there = services.filter((other) => other.domain === domain)
-  if (there.some(({ system }) => system)) return 'console'
+  if (there.some(({ system }) => system) || left.has(domain)) return 'console'
   if (domains.find((each) => each.domain === domain)?.authentication) return 'sign-in'
   if (there.some((other) => other.nodeId !== nodeId)) return 'another node'
   const names = given.get(nodeId) ?? []
@@ -156,7 +166,11 @@ async function take(each: Step): Promise<void> {
     case 'set':
       return await publish(nodes[each.node] ?? 0, each.services)
     case 'console':
-      return void (await client.patch(consoleUrl, { domain: each.name, skipValidation: true }))
+      return void (await client.patch(consoleUrl, {
+        domain: each.name,
+        skipValidation: true,
+        confirmUsedName: true,
+      }))
     case 'add':
       return void (await client.post('/api/domains', { domain: each.name, skipValidation: true }))
     case 'give':
@@ -168,7 +182,13 @@ async function take(each: Step): Promise<void> {
       return void (await client.patch(`/api/domains/${found?.id}`, { authentication }))
     }
     case 'service': {
-      const form = { name: 'mine', domain: each.name, pathLocation: each.path, skipValidation: true }
+      const form = {
+        name: 'mine',
+        domain: each.name,
+        pathLocation: each.path,
+        skipValidation: true,
+        confirmUsedName: true,
+      }
       return void (await client.post(`/api/services/${nodes[each.node]}/http`, form))
     }
     case 'delete': {
@@ -183,7 +203,7 @@ async function take(each: Step): Promise<void> {
   }
 }
 
-/** What a set wants, in the fields of the contract; which of it is refused does not matter here. */
+/** A set in the fields of the contract; which services are refused does not matter here. */
 async function publish(nodeId: number, services: Published[]) {
   const { context } = server
   // The limits on how often are tested elsewhere.

@@ -1,9 +1,10 @@
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../../db/schema.ts'
 
-/** Why services of an agent may not be at a domain, in words that follow its name. */
+/** Why an agent's services may not use a domain; each text follows the domain's name. */
 const DOMAIN_FAULTS = {
   console: 'is the address of the console: choose another domain',
+  wasConsole: 'was the address of the console: choose another domain',
   signIn: 'has sign-in, which only people set: add the service in the console, or choose another domain',
   others: 'belongs to services of another node: choose another domain',
   notGiven:
@@ -11,7 +12,7 @@ const DOMAIN_FAULTS = {
 } as const
 export type DomainFault = keyof typeof DOMAIN_FAULTS
 
-/** The certificate would be the console's, and with it whatever browsers keep for the console. */
+/** The certificate would be the console's, so the service would get what browsers store for the console. */
 export const NO_TLS = "is needed for TLS: agents can't use the console's certificate"
 
 export function textOfDomainFault(fault: DomainFault): string {
@@ -21,7 +22,7 @@ export function textOfDomainFault(fault: DomainFault): string {
 /** Why a service that an agent publishes is withheld. */
 export type ServiceFault = DomainFault | 'right' | 'tls'
 
-/** As `isGiven` says it. */
+/** The same as `isGiven`. */
 const isGiven = sql<boolean>`EXISTS (
   SELECT 1 FROM json_each(nodes.agent_domains) AS given
   WHERE given.value = domains.domain OR (
@@ -29,7 +30,7 @@ const isGiven = sql<boolean>`EXISTS (
   )
 )`
 
-/** Made for a source after a look at where DNS leads. */
+/** Made for a source after a check of its DNS. */
 const isBrought = sql<boolean>`(domains.skip_validation = 0 AND EXISTS (
   SELECT 1 FROM published_domains AS brought WHERE brought.domain_id = domains.id
 ))`
@@ -40,14 +41,20 @@ const isShared = sql<boolean>`EXISTS (
     AND NOT EXISTS (SELECT 1 FROM publications AS other WHERE other.service_id = own.id)
 )`
 
+/** Browsers and agents may still send there what was for the console, which a person alone can judge. */
+const wasConsoles = sql<boolean>`EXISTS (
+  SELECT 1 FROM used_names WHERE used_names.domain = domains.domain AND used_names.is_console = 1
+)`
+
 /**
- * Why services of a node's sources may not be at a domain, as all is now; null while they may. In queries with a row of
- * `nodes` and one of `domains`.
+ * Why services of a node's sources may not use a domain now; null: they may. For queries with a row of `nodes` and
+ * one of `domains`.
  */
 export const domainFault = sql<DomainFault | null>`CASE
   WHEN EXISTS (
     SELECT 1 FROM services AS consoles WHERE consoles.system = 1 AND consoles.domain_id = domains.id
   ) THEN 'console'
+  WHEN ${wasConsoles} THEN 'wasConsole'
   WHEN domains.authentication = 1 THEN 'signIn'
   WHEN EXISTS (
     SELECT 1 FROM services AS others WHERE others.domain_id = domains.id AND others.node_id != nodes.id
@@ -55,7 +62,7 @@ export const domainFault = sql<DomainFault | null>`CASE
   WHEN NOT ${isGiven} AND NOT ${isBrought} AND NOT ${isShared} THEN 'notGiven'
 END`
 
-/** The same of a row of `services` and what belongs to it of `publications`; null for a service of people. */
+/** The same for a row of `services` with its `publications`; null for a service of people. */
 export const serviceFault = sql<ServiceFault | null>`CASE
   WHEN publications.service_id IS NULL THEN NULL
   WHEN nodes.agent_may_publish = 0 THEN 'right'
@@ -69,19 +76,20 @@ interface Judged {
   domain: string | null
 }
 
-/** Why it is left out of the desired state; null for what is carried. The public host is in no table. */
-export function findServiceFault(row: Judged, publicHost: string): ServiceFault | null {
-  return row.source !== null && row.domain === publicHost ? 'console' : row.published_fault
+/** Why it is left out of the desired state; null: it is not. The public hosts are in no table. */
+export function findServiceFault(row: Judged, ownHosts: readonly string[]): ServiceFault | null {
+  const isOwn = row.domain !== null && ownHosts.includes(row.domain)
+  return row.source !== null && isOwn ? 'console' : row.published_fault
 }
 
-/** As the row of the service says it. */
+/** The text in the service's row. */
 export function withheldText(fault: ServiceFault, domain: string | null, nodeName: string): string {
   if (fault === 'right') return `Withheld: the agent of ${nodeName} may not publish services`
   if (fault === 'tls') return "Withheld: TLS needs a domain: agents can't use the console's certificate"
   return `Withheld: ${domain} ${DOMAIN_FAULTS[fault]}`
 }
 
-/** The ids of the services that are withheld, but for those at the public host. */
+/** The ids of the services that are withheld, except those at the public host. */
 export function selectWithheld(db: Kysely<Database>) {
   return db
     .selectFrom('publications')

@@ -4,8 +4,9 @@ import type { Known } from './publications.ts'
 import type { Wanted } from './wanted.ts'
 
 /**
- * Makes what is there of a source the set that it wants. The same set again finds everything in its place.
- * @param known what is there, by key @returns why a service of the set is not there
+ * Changes a source's services to match its set. Sending the same set again changes nothing.
+ * @param known the present publications, by key
+ * @returns why services of the set are not published
  */
 export async function settle(
   work: Work,
@@ -30,7 +31,7 @@ export async function settle(
     const errors = await placeService(work, item)
     if (each && errors.length > 0) refused.set(each, errors)
   }
-  // Whoever is in its place stays there; the others share what is then free.
+  // Services that have their address keep it; the others share what is then free.
   for (const item of staying) await place(item)
   for (const { row } of moving) if (row) await vacate(work, row)
   for (const item of [...fixed, ...choosing]) await place(item)
@@ -48,7 +49,7 @@ function divide<T>(items: readonly T[], is: (item: T) => boolean): [T[], T[]] {
   return [items.filter(is), items.filter((item) => !is(item))]
 }
 
-/** Whether the service has the address already that its source wants. */
+/** Whether the service already has the address that its source wants. */
 function isInPlace({ row, service: { type, form } }: Item): boolean {
   if (!row) return false
   if (type === 'http') return row.domain === form.domain && row.path === (form.pathLocation ?? '/')

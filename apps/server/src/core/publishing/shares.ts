@@ -2,25 +2,25 @@ import type { FieldError } from '@postern/contract/errors'
 import { type Kysely, sql } from 'kysely'
 import type { Database, NodeRow } from '../../db/schema.ts'
 
-/** What the agent of a node may publish at most. */
+/** How much the agent of a node may publish. */
 export type Shares = Pick<
   NodeRow,
   'agent_max_services' | 'agent_max_domains' | 'agent_max_ports' | 'agent_max_entries'
 >
 
-/** What one service takes of its node's shares. */
+/** How much of its node's shares one service takes. */
 export interface Taken {
   domain: string | null
   hasPort: boolean
   entries: number
 }
 
-/** Counts services one by one, and says of which share each is too many. */
+/** Counts services one by one, and finds the share that each exceeds. */
 function createCount(shares: Shares) {
   const domains = new Set<string>()
   let [services, ports, entries] = [0, 0, 0]
   return {
-    /** @returns undefined when it fits, and then it counts */
+    /** @returns undefined when it fits; it is then counted */
     add(each: Taken): keyof Shares | undefined {
       const isNew = each.domain !== null && !domains.has(each.domain)
       if (services + 1 > shares.agent_max_services) return 'agent_max_services'
@@ -36,7 +36,7 @@ function createCount(shares: Shares) {
   }
 }
 
-/** All that the agent of a node publishes, by id, the oldest first. */
+/** All that the agent of a node publishes, by id, oldest first. */
 export async function readTaken(db: Kysely<Database>, nodeId: number): Promise<Map<number, Taken>> {
   const rows = await db
     .selectFrom('publications')
@@ -52,7 +52,7 @@ export async function readTaken(db: Kysely<Database>, nodeId: number): Promise<M
   )
 }
 
-/** @returns the ids of the newest services that are too many for these shares */
+/** @returns the ids of the newest services that exceed these shares */
 export async function listBeyond(db: Kysely<Database>, nodeId: number, shares: Shares): Promise<number[]> {
   const count = createCount(shares)
   const taken = [...(await readTaken(db, nodeId))]
@@ -67,8 +67,8 @@ const WORDS: Readonly<Record<keyof Shares, { field: string; what: string }>> = {
 }
 
 /**
- * Why a service is too many for the shares of its node, under its field.
- * @param id of the service as it is, which gives its own place to what it becomes
+ * Why a service exceeds the shares of its node, by field.
+ * @param id the existing service, whose own shares are available to it
  */
 export function findTooMany(
   shares: Shares,

@@ -1,21 +1,26 @@
 import { type FieldError, toFieldErrors } from '@postern/contract/errors'
 import { MESSAGES } from '@postern/contract/messages'
-import { PublishedHttp, PublishedTcp, PublishedUdp, type PublishForm } from '@postern/contract/publishing'
-import type { HttpServiceForm, TcpServiceForm } from '@postern/contract/services'
+import {
+  PublishedHttp,
+  PublishedTcp,
+  PublishedUdp,
+  type PublishForm,
+} from '@postern/contract/services/publishing'
+import type { HttpServiceForm, TcpServiceForm } from '@postern/contract/services/services'
 
-/** What a source wants of one service, as the forms of people would say it. */
+/** A service that a source wants, in the form that people would send. */
 export type WantedService =
   | { type: 'http'; form: HttpServiceForm; enabled: boolean }
   | { type: 'tcp'; form: TcpServiceForm; enabled: boolean }
 
-/** One service of the set, by its place in it. Without `service` it cannot be read. */
+/** One service of the set, by its index. Without `service` it cannot be parsed. */
 export interface Wanted {
   key: string
   service?: WantedService
   errors: FieldError[]
 }
 
-/** Reads each service by itself, so that one which is wrong hides no other. */
+/** Parses each service on its own, so that a bad one does not affect the others. */
 export function readWanted(services: PublishForm['services']): Wanted[] {
   const keys = new Set<string>()
   return services.map((sent) => {
@@ -34,13 +39,13 @@ function readService(sent: Sent): Omit<Wanted, 'key'> {
       const { success, data, error } = PublishedHttp.safeParse(sent)
       if (!success) return unreadable(error.issues, sent)
       const { type, key: _, enabled, ...form } = data
-      return { errors: [], service: { type, enabled, form: { ...form, ...UNSAID, ...NO_SIGN_IN } } }
+      return { errors: [], service: { type, enabled, form: { ...form, ...CHECKED, ...NO_SIGN_IN } } }
     }
     case 'tcp': {
       const { success, data, error } = PublishedTcp.safeParse(sent)
       if (!success) return unreadable(error.issues, sent)
       const { type, key: _, enabled, ...form } = data
-      return { errors: [], service: { type, enabled, form: { ...form, ...UNSAID, proto: 'tcp' } } }
+      return { errors: [], service: { type, enabled, form: { ...form, ...CHECKED, proto: 'tcp' } } }
     }
     case 'udp': {
       const { success, data, error } = PublishedUdp.safeParse(sent)
@@ -48,7 +53,7 @@ function readService(sent: Sent): Omit<Wanted, 'key'> {
       const { type: proto, key: _, enabled, ...form } = data
       return {
         errors: [],
-        service: { type: 'tcp', enabled, form: { ...form, ...UNSAID, proto, ssl: false } },
+        service: { type: 'tcp', enabled, form: { ...form, ...CHECKED, proto, ssl: false } },
       }
     }
     default:
@@ -56,8 +61,8 @@ function readService(sent: Sent): Omit<Wanted, 'key'> {
   }
 }
 
-/** Whether a domain is checked is not for sources to say. */
-const UNSAID = { skipValidation: false } as const
+/** Sources cannot skip the check of a domain. */
+const CHECKED = { skipValidation: false } as const
 const NO_SIGN_IN = { requireAuth: false, skipAuthRoutes: null } as const
 
 /** Fields of people's forms that sources do not have. */

@@ -26,20 +26,20 @@ test('the key file is made once, for its owner only', async () => {
   expect(statSync(file).mode & 0o777).toBe(0o600)
 })
 
-test('a key file that is missing beside its database, or broken, is said', async () => {
+test('a key file that is missing beside its database, or broken, is reported', async () => {
   const missing = 'is missing: restore it together with the database'
   await expect(openSecretKey(db, file, true)).rejects.toThrow(missing)
   writeFileSync(file, 'short')
   await expect(openSecretKey(db, file, true)).rejects.toThrow('is not a key of 32 bytes')
 })
 
-test('a key of another database is said', async () => {
+test('a key of another database is reported', async () => {
   await openSecretKey(db, file, false)
   await nameKey(db, randomBytes(32))
   await expect(openSecretKey(db, file, true)).rejects.toThrow('is not the key of this database')
 })
 
-test('a next key counts from the moment that the database names it', async () => {
+test('a next key is used from the moment that the database names it', async () => {
   const [first, next] = [await openSecretKey(db, file, false), randomBytes(32)]
   await layNextKey(file, next)
   expect(await openSecretKey(db, file, true)).toEqual(first)

@@ -6,24 +6,24 @@ import { syncDirectory, writeAtomic } from '@postern/host/files'
 import type { Kysely } from 'kysely'
 import type { Database } from '../../db/schema.ts'
 import { findSettings, putSettings } from '../../db/settings.ts'
-import { SecretsError } from './secrets.ts'
+import { createSecrets, type Secrets, SecretsError } from './secrets.ts'
 
 const KEY_BYTES = 32
 const KEY_ID = 'secret.key_id'
 
-/** Where the next key waits until everything is sealed with it. */
+/** The file of the next key, until everything is sealed with it. */
 const nextOf = (file: string) => `${file}.new`
 
 /**
- * The key of this database: the file's, or the next one's when a rotation ended between its transaction and the
- * change of the files, which is then made up for. Makes the first one (0600) when none was ever used.
- * @throws SecretsError when the file is no key, is another database's, or is missing beside one that is sealed.
+ * The key of this database: the file's, or the next one's if a rotation was interrupted between its transaction and
+ * the change of the files, which is then completed. Makes the first one (0600) when none was ever used.
+ * @throws SecretsError when the file is no key, belongs to another database, or is missing beside a sealed one
  */
 export async function openSecretKey(db: Kysely<Database>, file: string, isUsed: boolean): Promise<Buffer> {
   const wanted = (await findSettings(db, KEY_ID))?.[KEY_ID]
   if (!existsSync(file) && !isUsed) await writeKey(file, randomBytes(KEY_BYTES))
   if (existsSync(nextOf(file)) && wanted === idOf(readKey(nextOf(file)))) await takeNext(file)
-  // What is left of a rotation that ended too early.
+  // Left over from an interrupted rotation.
   for (const left of [nextOf(file), `${nextOf(file)}.tmp`]) rmSync(left, { force: true })
   const key = readKey(file)
   if (wanted !== undefined && wanted !== idOf(key))
@@ -31,18 +31,18 @@ export async function openSecretKey(db: Kysely<Database>, file: string, isUsed: 
   return key
 }
 
-/** Writes a new key beside the one in use. It counts from the moment that the database names it. */
+/** Writes a new key beside the one in use. It is used from the moment that the database names it. */
 export async function layNextKey(file: string, key: Buffer): Promise<void> {
   await writeKey(nextOf(file), key)
 }
 
-/** Puts the next key in the place of the one before, which is gone then. */
+/** Replaces the previous key by the next one. */
 export async function takeNext(file: string): Promise<void> {
   await rename(nextOf(file), file)
   await syncDirectory(dirname(file))
 }
 
-/** Says in the database, in a transaction with what was sealed, which key opens it. */
+/** Stores in the database, in the transaction that seals, which key opens it. */
 export async function nameKey(db: Kysely<Database>, key: Buffer): Promise<void> {
   await putSettings(db, { [KEY_ID]: idOf(key) })
 }
@@ -61,5 +61,17 @@ function readKey(file: string): Buffer {
 }
 
 async function writeKey(file: string, key: Buffer): Promise<void> {
-  await writeAtomic(file, `${key.toString('base64')}\n`, 0o600)
+  await writeAtomic(file, textOf(key), 0o600)
 }
+
+/**
+ * The text of the key's file, for a copy beside that of the database.
+ * @throws SecretsError when it is not the key that these secrets were opened with
+ */
+export function readKeyOf(file: string, secrets: Secrets): string {
+  const key = readKey(file)
+  createSecrets(key).open(secrets.seal('', 'backup'), 'backup')
+  return textOf(key)
+}
+
+const textOf = (key: Buffer) => `${key.toString('base64')}\n`

@@ -1,7 +1,7 @@
 import { createCipheriv, randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { run } from '@postern/testkit/exec'
+import { run } from '@postern/testkit/processes/exec'
 import { writeRows } from '@postern/testkit/rows'
 import { startTestServer } from '@postern/testkit/server'
 import { fresh } from '@postern/testkit/shared'
@@ -23,13 +23,13 @@ beforeEach(async () => {
   await client.post('/api/domains', { domain: 'app.example.com', skipValidation: true })
 })
 
-/** The first column of each table is its key, but a certificate goes by its domain. */
+/** The first column of each table is its key, but a certificate is identified by its domain. */
 function placeOf(table: unknown, row: Record<string, unknown>, column: string): string {
   const key = table === 'certificates' ? (row.domain_id ?? 'installation') : Object.values(row)[0]
   return `${table} ${key} ${column}`
 }
 
-/** Every sealed text of the whole database, opened: of all tables, also of those that are still to be made. */
+/** Every sealed text of the whole database, opened; finds those of future tables too. */
 function openAll({ config, secrets }: Context): Map<string, string> {
   const db = new DatabaseSync(config.paths.database, { readOnly: true })
   const opened = new Map<string, string>()
@@ -42,19 +42,22 @@ function openAll({ config, secrets }: Context): Map<string, string> {
   return opened
 }
 
-/** Rotates in a program of its own. @param dieAt it is killed in front of that step */
+/**
+ * Rotates in a separate program.
+ * @param dieAt it is killed before that step
+ */
 function rotate(dieAt = Number.POSITIVE_INFINITY, ...flags: string[]) {
   const env = [`POSTERN_DATA_DIR=${server.dataDir}`, 'POSTERN_PUBLIC_HOST=192.0.2.1']
   return run(['env', ...env, process.execPath, `--import=${DIE_AT}?${dieAt}`, MAIN, ...flags])
 }
 
-/** As upgrades do. */
+/** As upgrades make it. */
 function leaveCopies(database: string): void {
   for (const version of [3, 12]) writeFileSync(`${database}.version-${version}`, 'sealed with the old key')
 }
 const COPIES = '2 copies of the database from upgrades are removed.'
 
-test('everything is the same under another key, and the old one opens nothing', async () => {
+test('everything is the same under a new key, and the old one opens nothing', async () => {
   const before = openAll(server.context)
   expect(before.size).toBeGreaterThanOrEqual(7)
   const { paths } = server.context.config
@@ -71,7 +74,7 @@ test('everything is the same under another key, and the old one opens nothing', 
   expect(readdirSync(paths.serverDir).filter((name) => name.startsWith('secret'))).toEqual(['secret.key'])
 })
 
-test('with --all none of the secrets of before is left, nor a copy of an upgrade', async () => {
+test('with --all no previous secret is left, nor a copy from an upgrade', async () => {
   const { paths, settings } = server.context.config
   const account = `acme.key ${settings.POSTERN_ACME_DIRECTORY}`
   await putSettings(server.context.db, {
@@ -92,7 +95,7 @@ test('with --all none of the secrets of before is left, nor a copy of an upgrade
   const { context } = server
   expect(context.tunnel.publicKey).not.toBe(tunnel)
   expect(context.tunnel.network6).toBe(network6)
-  // Crossed: agents that know the old root find it, and what leads from it to the next one.
+  // Cross-signed: agents with the old root find it, and the chain from it to the next one.
   expect(context.authority.fingerprint).not.toBe(fingerprint)
   expect(context.authority.certificates.startsWith(certificate)).toBe(true)
   const client = await server.signIn()
@@ -114,7 +117,7 @@ test('killed at any point, the next start finds the key that fits', async () => 
   expect(steps).toBeGreaterThan(9)
 }, 120_000)
 
-/** Seals all as earlier versions did, without places. */
+/** Seals everything as earlier versions did, without places. */
 function unbind(): void {
   const { config, secrets } = server.context
   const key = Buffer.from(readFileSync(config.paths.secretKey, 'utf8'), 'base64')
@@ -144,7 +147,7 @@ test.each([
     'a rotation of all',
     async () => void expect(await rotate(Number.POSITIVE_INFINITY, '--all')).toMatchObject({ code: 0 }),
   ],
-])('what an earlier version sealed is bound to its place by %s, and opens', async (by, act) => {
+])('texts that an earlier version sealed are bound to their place by %s, and open', async (by, act) => {
   const before = openAll(server.context)
   await server.close({ keepData: true })
   unbind()
@@ -157,7 +160,7 @@ test.each([
   expect((await (await server.signIn()).get('/api/nodes/2/download')).statusCode).toBe(200)
 })
 
-test('a secret that was moved, or put back from before, is refused in words', async () => {
+test('a secret that was moved, or restored from an earlier copy, is refused with a message', async () => {
   const { db, secrets, config } = server.context
   const client = await server.signIn()
   const key = Buffer.from(readFileSync(config.paths.secretKey, 'utf8'), 'base64')
@@ -166,7 +169,7 @@ test('a secret that was moved, or put back from before, is refused in words', as
   const other = await db.selectFrom('nodes').select('private_key').where('id', '=', 2).executeTakeFirst()
   await put(other?.private_key)
   expect((await client.get('/api/nodes/3/download')).statusCode).toBe(500)
-  expect(server.logged()).toContain('cannot be opened with this key, or not at this place')
+  expect(server.logged()).toContain('cannot be opened with this key, or not in this row')
   await put(sealUnbound(key, 'an older key'))
   expect((await client.get('/api/nodes/3/download')).statusCode).toBe(500)
   expect(server.logged()).toContain('not a sealed secret')

@@ -8,8 +8,8 @@ import { openSecrets, sealAnew } from './sealed-rows.ts'
 import { createSecrets } from './secrets.ts'
 
 /**
- * Seals everything again, with a new key. No server may run on this database meanwhile. Killed at any point, the next
- * start finds the one key that fits: the database names it in the same transaction.
+ * Seals everything again, with a new key. No server may run on this database meanwhile. If it is killed at any point,
+ * the next start finds the right key, because the database names it in the same transaction.
  * @returns how many secrets there are
  * @throws SecretsError when the key in use does not open one; nothing has changed then
  */
@@ -24,13 +24,17 @@ export async function rotateSecretKey(db: Kysely<Database>, file: string): Promi
     return sealed
   })
   await takeNext(file)
-  // What the old key opens is in none of the file's free pages any more.
+  // Removes texts that the old key opens from the file's free pages.
   await sql`VACUUM`.execute(db)
   await sql`PRAGMA wal_checkpoint(TRUNCATE)`.execute(db)
   return count
 }
 
-/** What upgrades left beside the database is sealed with the key of before, which nobody has any more. @returns how many */
+/**
+ * Removes the copies that upgrades left beside the database: they are sealed with the previous key, which no longer
+ * exists.
+ * @returns how many
+ */
 export function removeCopies(database: string): number {
   const [dir, start] = [dirname(database), `${basename(database)}.version-`]
   const copies = readdirSync(dir).filter((name) => name.startsWith(start))

@@ -16,9 +16,10 @@ interface Parts {
 }
 
 /**
- * Replaces everything that a copy of the database and its key give away, in one transaction: the tunnel's key and those
- * that the server shares with nodes, and the root, now; the keys of certificates, of sign-ins and of the account at the
- * public authority at the next start, which makes what is missing or due. No server may run meanwhile.
+ * Replaces every secret that somebody with a copy of the database and its key would have, in one transaction. The
+ * tunnel's key, the keys that the server shares with nodes, and the root: now. The keys of certificates, of sign-ins
+ * and of the account at the public authority: at the next start, which makes what is missing or due. No server may
+ * run meanwhile.
  */
 export async function renewAllSecrets(parts: Parts): Promise<void> {
   const bus = createLiveBus((error) => {
@@ -43,7 +44,10 @@ export async function renewAllSecrets(parts: Parts): Promise<void> {
   })
 }
 
-/** An agent fetches what is new. A node with a file needs the next one: its private key was here, too. */
+/**
+ * An agent fetches the changes. A node with a downloaded file needs a new one, because its private key was stored
+ * here too.
+ */
 async function renewTunnel(tx: Transaction<Database>, { secrets, randomBytes }: Parts, revision: number) {
   await putSettings(tx, {
     [PRIVATE_KEY]: secrets.seal(createWireGuardKeys(randomBytes(32)).privateKey, PLACES.setting(PRIVATE_KEY)),
@@ -60,7 +64,7 @@ async function renewTunnel(tx: Transaction<Database>, { secrets, randomBytes }: 
     })
 }
 
-/** Those in use stay until the next ones are there. */
+/** Those in use stay until the next ones exist. */
 async function renewCertificates(tx: Transaction<Database>, { clock }: Parts, revision: number) {
   const now = clock()
   const own = await tx.selectFrom('certificates').select('id').where('kind', '=', 'self-signed').execute()
@@ -69,6 +73,6 @@ async function renewCertificates(tx: Transaction<Database>, { clock }: Parts, re
   await tx.deleteFrom('challenges').execute()
   const anew = { step: null, url: null, private_key: null, failures: 0, problem: null, due_at: now }
   await tx.updateTable('orders').set(anew).execute()
-  // An authority that said when to come again said it to the account that is given up.
+  // An authority's pause applies to the account that is given up.
   await sql`DELETE FROM settings WHERE key LIKE 'acme.pause %'`.execute(tx)
 }

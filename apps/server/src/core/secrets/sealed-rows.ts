@@ -6,7 +6,10 @@ import { PRIVATE_KEY } from '../tunnel/tunnel.ts'
 import { openSecretKey } from './key-file.ts'
 import { createSecrets, isSealed, isUnbound, openUnbound, PLACES, type Secrets } from './secrets.ts'
 
-/** Opens what is sealed in a database, and binds it to its places after an upgrade. @throws SecretsError */
+/**
+ * Opens the sealed texts of a database, and binds them to their places after an upgrade.
+ * @throws SecretsError
+ */
 export async function openSecrets(db: Kysely<Database>, file: string, isUsed: boolean): Promise<Secrets> {
   const key = await openSecretKey(db, file, isUsed)
   const secrets = createSecrets(key)
@@ -17,16 +20,22 @@ export async function openSecrets(db: Kysely<Database>, file: string, isUsed: bo
   return secrets
 }
 
-/** All is bound in one transaction, the tunnel's key, which is made first, with the rest: one alone is refused. */
+/**
+ * Everything is bound in one transaction, together with the tunnel's key, which is made first: a single unbound text
+ * is refused.
+ */
 async function isOfBefore(tx: Transaction<Database>): Promise<boolean> {
   const sealed = (await findSettings(tx, PRIVATE_KEY))?.[PRIVATE_KEY]
   return sealed !== undefined && isUnbound(sealed)
 }
 
-/** What it is sealed as from now on, at the same place. */
+/** Its new sealed text, at the same place. */
 type Renew = (sealed: string, place: string) => string
 
-/** Every column of `Sealed` in the schema, and the settings that are. @returns how many there were */
+/**
+ * Every column of type `Sealed` in the schema, and the sealed settings.
+ * @returns how many texts there were
+ */
 export async function sealAnew(tx: Transaction<Database>, renew: Renew): Promise<number> {
   let count = 0
   const renewed = (sealed: string, place: string) => {
@@ -41,7 +50,7 @@ export async function sealAnew(tx: Transaction<Database>, renew: Renew): Promise
       .set({ value: renewed(value, PLACES.setting(key)) })
       .where('key', '=', key)
       .execute()
-  // The edges get the same as before, so the rows keep their revisions.
+  // The edges' data does not change, so the rows keep their revisions.
   const nodes = await tx
     .selectFrom('nodes')
     .select(['id', 'revision', 'private_key', 'preshared_key'])
@@ -66,6 +75,13 @@ export async function sealAnew(tx: Transaction<Database>, renew: Renew): Promise
     await tx
       .updateTable('orders')
       .set({ private_key: orNull(private_key, PLACES.order(id)) })
+      .where('id', '=', id)
+      .execute()
+  const channels = await tx.selectFrom('alert_channels').select(['id', 'secrets']).execute()
+  for (const { id, secrets } of channels)
+    await tx
+      .updateTable('alert_channels')
+      .set({ secrets: renewed(secrets, PLACES.channel(id)) })
       .where('id', '=', id)
       .execute()
   return count

@@ -4,7 +4,7 @@ import { createSecrets, PLACES, SecretsError } from './secrets.ts'
 
 const PLACE = PLACES.node(3, 'private_key')
 
-test('what is sealed opens again, and is never the same twice', () => {
+test('a sealed text opens again, and is never the same twice', () => {
   const secrets = createSecrets(randomBytes(32))
   for (const text of ['', 'key', 'ключ 🔑']) expect(secrets.open(secrets.seal(text, PLACE), PLACE)).toBe(text)
   expect(secrets.seal('key', PLACE)).not.toBe(secrets.seal('key', PLACE))
@@ -29,11 +29,11 @@ test('a shortened tag is refused, not compared in part', () => {
   expect(() => secrets.open([version, iv, short, body].join('.'), PLACE)).toThrow(SecretsError)
 })
 
-test('what was sealed for one place opens at no other', () => {
+test('a text sealed for one place opens at no other', () => {
   const secrets = createSecrets(randomBytes(32))
   const sealed = secrets.seal('x', PLACE)
   for (const place of [PLACES.node(30, 'private_key'), PLACES.node(3, 'preshared_key'), PLACES.order(3), ''])
     expect(() => secrets.open(sealed, place)).toThrow(
-      'a stored secret cannot be opened with this key, or not at this place',
+      'a stored secret cannot be opened with this key, or not in this row',
     )
 })

@@ -6,26 +6,27 @@ export class SecretsError extends Error {
 }
 
 /**
- * Seals texts that must not be readable in a copy of the database. Each is bound to its place (`PLACES`): whoever may
- * write to the database, but has no key, cannot put one where another belongs.
+ * Seals texts that must not be readable in a copy of the database. Each is bound to its place (`PLACES`), so that
+ * somebody who can write to the database, but has no key, cannot move one.
  */
 export interface Secrets {
   /** @returns `v2.<iv>.<tag>.<text>`, each part base64url; never twice the same. */
   seal(text: string, place: string): string
-  /** @throws SecretsError when it was sealed with another key or for another place, or changed. */
+  /** @throws SecretsError when it was sealed with another key or for another place, or was changed */
   open(sealed: string, place: string): string
 }
 
-/** Where sealed texts are kept: table, row and column. */
+/** Where sealed texts are stored: table, row and column. */
 export const PLACES = {
   setting: (key: string) => `settings ${key} value`,
   node: (id: number, column: 'private_key' | 'preshared_key') => `nodes ${id} ${column}`,
-  /** By its domain, which it never leaves; the installation's own has none. */
+  /** By its domain, which never changes; the installation's own has none. */
   certificate: (domainId: number | null) => `certificates ${domainId ?? 'installation'} private_key`,
   order: (id: number) => `orders ${id} private_key`,
+  channel: (id: number) => `alert_channels ${id} secrets`,
 }
 
-/** AES-256-GCM with a key of 32 bytes; the place is what it authenticates beside the text. */
+/** AES-256-GCM with a key of 32 bytes; the place is authenticated together with the text. */
 export function createSecrets(key: Buffer): Secrets {
   return {
     seal(text, place) {
@@ -38,7 +39,10 @@ export function createSecrets(key: Buffer): Secrets {
   }
 }
 
-/** A text that an earlier version sealed, without a place. @throws SecretsError */
+/**
+ * Opens a text that an earlier version sealed, without a place.
+ * @throws SecretsError
+ */
 export function openUnbound(key: Buffer, sealed: string): string {
   return decipher(key, sealed, UNBOUND, '')
 }
@@ -53,7 +57,7 @@ function decipher(key: Buffer, sealed: string, wanted: string, place: string): s
     const opening = createDecipheriv('aes-256-gcm', key, iv).setAuthTag(tag).setAAD(Buffer.from(place))
     return Buffer.concat([opening.update(body), opening.final()]).toString('utf8')
   } catch (cause) {
-    throw new SecretsError('a stored secret cannot be opened with this key, or not at this place', { cause })
+    throw new SecretsError('a stored secret cannot be opened with this key, or not in this row', { cause })
   }
 }
 

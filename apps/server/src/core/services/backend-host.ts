@@ -1,5 +1,5 @@
 import { MESSAGES } from '@postern/contract/messages'
-import type { HttpServiceForm, TcpServiceForm } from '@postern/contract/services'
+import type { HttpServiceForm, TcpServiceForm } from '@postern/contract/services/services'
 import { findCidrs } from '@postern/net/cidr'
 import { findIp } from '@postern/net/ip'
 import {
@@ -13,15 +13,15 @@ import type { NodeRow } from '../../db/schema.ts'
 import { subnetsOf } from '../desired-state/records.ts'
 import type { ServiceSurroundings } from './surroundings.ts'
 
-/** What the rules of a service ask of its node. */
+/** The fields of a node that the rules of its services need. */
 export type ServiceNode = Pick<NodeRow, 'id' | 'name' | 'is_local' | 'is_gateway' | 'gateway_networks'>
 
-/** What the forms of all types have. */
+/** The backend fields of the forms of all types. */
 export type ServiceForm = Pick<HttpServiceForm, keyof HttpServiceForm & keyof TcpServiceForm>
 
 const ITSELF: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1'])
 
-/** The host as it is kept: on a plain node its own names mean the node itself, as no host does. */
+/** The host as it is stored: on a plain node, names for the node itself are stored as no host. */
 export function keptHost({ backendHost: host }: Pick<ServiceForm, 'backendHost'>, node: ServiceNode) {
   return isPlain(node) && ITSELF.has(host ?? '') ? null : host
 }
@@ -30,7 +30,7 @@ function isPlain({ is_local, is_gateway }: ServiceNode): boolean {
   return is_local === 0 && is_gateway === 0
 }
 
-/** Why a service of this node may not lead there, in words. A port that cannot be read is no reason. */
+/** Why a service of this node may not lead there, in words. A port that cannot be parsed is no reason. */
 export function findHostProblem(
   { backendHost: host, backendPort: port = 0 }: Partial<ServiceForm>,
   node: ServiceNode,
@@ -45,7 +45,7 @@ export function findHostProblem(
     return fault && TARGET_FAULTS[fault]
   }
   const subnets = subnetsOf(node)
-  // What a name leads to is judged by the edge, which looks it up.
+  // The edge checks where a name leads, because it looks it up.
   const fault = ip && findGatewayFault(ip, findCidrs(subnets), around)
   if (fault === 'outside') {
     const itself = ITSELF.has(host) ? `. For a program on ${node.name} itself, use its address there` : ''
@@ -54,7 +54,7 @@ export function findHostProblem(
   return fault && TARGET_FAULTS[fault]
 }
 
-/** Our own name may lead to an address that this machine does not know as its own. */
+/** Our own name may resolve to an address that this machine does not know as its own. */
 function findNameFault(name: string, port: number, around: ServiceSurroundings): TargetFault | undefined {
-  return name === around.publicHost && around.ownPorts.includes(port) ? 'ownPort' : undefined
+  return around.ownHosts.includes(name) && around.ownPorts.includes(port) ? 'ownPort' : undefined
 }

@@ -1,19 +1,20 @@
 import type { FieldError } from '@postern/contract/errors'
 import { MESSAGES } from '@postern/contract/messages'
 import { isReservedPath, reservedPathMessage } from '@postern/contract/reserved-paths'
-import { HTTP_FIELDS } from '@postern/contract/service-fields'
-import type { HttpService, HttpServiceForm } from '@postern/contract/services'
+import { HTTP_FIELDS } from '@postern/contract/services/service-fields'
+import type { HttpService, HttpServiceForm } from '@postern/contract/services/services'
 import type { Kysely } from 'kysely'
 import type { Context } from '../../context.ts'
 import { httpColumnsOf } from '../../db/columns.ts'
 import type { Database } from '../../db/schema.ts'
 import { listTlsPorts } from '../domains/members.ts'
+import { findUsedName } from '../domains/used-names.ts'
 import { quoteNames } from '../errors.ts'
 import { findDomainId } from './public-domain.ts'
-import { httpFormOf, toHttpService } from './records.ts'
+import { httpFormOf, type ServiceRecordRow, toHttpService } from './records.ts'
 import type { ServiceKind } from './save.ts'
 
-/** HTTP services are found by domain and path; the console is one of them. */
+/** HTTP services are identified by domain and path; the console is one of them. */
 export const http: ServiceKind<HttpServiceForm, HttpService> = {
   type: 'http',
   formOf: httpFormOf,
@@ -21,19 +22,55 @@ export const http: ServiceKind<HttpServiceForm, HttpService> = {
   async find({ context, db }, form, before) {
     const unguarded = await findSignInProblem(db, form)
     const taken = await findTakenPath(db, form, before?.id)
+    const used = await findUsed(context, db, form, before)
     if (before?.system)
       return {
-        invalid: [...findLockedChanges(httpFormOf(before), form), ...unguarded],
+        invalid: [
+          ...findLockedChanges(httpFormOf(before), form),
+          ...unguarded,
+          ...used,
+          ...(used.length > 0 ? [] : await findLeft(db, form, before)),
+        ],
         taken: [...taken, ...(await findInConsolesWay(db, form, before.id))],
       }
     const message = await findPathProblem(context, db, form)
     const misplaced = message === undefined ? [] : [{ field: 'pathLocation', message }]
-    return { invalid: [...misplaced, ...unguarded], taken }
+    return { invalid: [...misplaced, ...unguarded, ...used], taken }
   },
   columnsOf: async (_parts, form) => httpColumnsOf(form),
 }
 
-/** Only what has a domain with sign-in can require it. */
+/** Asked about a name that is new for the service, and of the console also about the one that it leaves to others. */
+async function findUsed(
+  { config }: Context,
+  db: Kysely<Database>,
+  { domain, confirmUsedName }: Partial<HttpServiceForm>,
+  before: ServiceRecordRow | undefined,
+): Promise<FieldError[]> {
+  if (!domain || confirmUsedName || domain === before?.domain) return []
+  const isConsole = before?.system === 1
+  const isThere = config.ownHosts.includes(domain) || domain === (await findConsoleDomain(db))
+  if (!isConsole && isThere) return []
+  return await findUsedName(db, { domain, isConsole })
+}
+
+/** Services that share the console's name would be alone there, and get what opens the console. */
+async function findLeft(
+  db: Kysely<Database>,
+  { domain, confirmUsedName }: Partial<HttpServiceForm>,
+  { id, domain_id, domain: from }: ServiceRecordRow,
+): Promise<FieldError[]> {
+  if (domain === undefined || domain === from || domain_id === null || confirmUsedName) return []
+  const others = await db
+    .selectFrom('services')
+    .select('name')
+    .where('domain_id', '=', domain_id)
+    .where('id', '!=', id)
+    .execute()
+  return others.length === 0 ? [] : [{ field: 'domain', message: MESSAGES.leftServices }]
+}
+
+/** Only a service with a domain that has sign-in can require it. */
 async function findSignInProblem(
   db: Kysely<Database>,
   { domain, requireAuth }: Partial<HttpServiceForm>,
@@ -52,12 +89,12 @@ export async function hasSignIn(db: Kysely<Database>, domain: string): Promise<b
   return row?.authentication === 1
 }
 
-/** The path under which visitors find the service: with a domain of its own, the root unless said otherwise. */
+/** The public path of the service: with a domain of its own, by default the root. */
 function pathOf({ pathLocation }: Pick<HttpServiceForm, 'pathLocation'>): string {
   return pathLocation ?? '/'
 }
 
-/** Where the console answers, its paths and those of the API are not to be had. */
+/** Where the console answers, its paths and those of the API are reserved. */
 async function findPathProblem(
   { config }: Context,
   db: Kysely<Database>,
@@ -66,7 +103,7 @@ async function findPathProblem(
   if (domain === undefined || pathLocation === undefined) return undefined
   if (domain === null && pathLocation === null) return MESSAGES.required
   const isConsoles =
-    domain === null || domain === config.publicHost || domain === (await findConsoleDomain(db))
+    domain === null || config.ownHosts.includes(domain) || domain === (await findConsoleDomain(db))
   const path = pathOf({ pathLocation })
   return isConsoles && isReservedPath(path) ? reservedPathMessage(path, domain) : undefined
 }
@@ -103,7 +140,10 @@ async function findTakenPath(
   return [{ field: 'pathLocation', message: `${domain ?? ''}${path} already belongs to “${other.name}”` }]
 }
 
-/** The console stays where it is and leads to itself. Of what only HTTP services have, people choose the sign-in alone. */
+/**
+ * The console's path and backend are fixed. Of the fields that only HTTP services have, people can change only the
+ * sign-in.
+ */
 const LOCKED = ['backendHost', ...Object.keys(HTTP_FIELDS)].filter((field) => field !== 'requireAuth')
 
 function findLockedChanges(before: Record<string, unknown>, after: Record<string, unknown>): FieldError[] {
@@ -113,14 +153,24 @@ function findLockedChanges(before: Record<string, unknown>, after: Record<string
   }))
 }
 
-/** A domain becomes the console's only when nothing else there has its paths or gets its cookies. */
+/** A domain can become the console's only when no other service there has its paths or gets its cookies. */
 async function findInConsolesWay(
   db: Kysely<Database>,
   { domain }: Partial<HttpServiceForm>,
   ownId: number,
 ): Promise<FieldError[]> {
-  const domainId = domain ? await findDomainId(db, domain) : undefined
-  if (domainId === undefined) return []
+  const message = domain ? await whyNotConsoles(db, domain, ownId) : undefined
+  return message === undefined ? [] : [{ field: 'domain', message }]
+}
+
+/** @param ownId the console's service. @returns undefined when the console may come to this name, otherwise why not */
+export async function whyNotConsoles(
+  db: Kysely<Database>,
+  domain: string,
+  ownId: number,
+): Promise<string | undefined> {
+  const domainId = await findDomainId(db, domain)
+  if (domainId === undefined) return undefined
   const services = await db
     .selectFrom('services')
     .select(['name', 'path'])
@@ -128,10 +178,8 @@ async function findInConsolesWay(
     .where('id', '!=', ownId)
     .execute()
   const names = services.filter(({ path }) => path !== null && isReservedPath(path)).map(({ name }) => name)
-  if (names.length > 0)
-    return [{ field: 'domain', message: `Paths of the console belong to ${quoteNames(names)} there` }]
+  if (names.length > 0) return `Paths of the console belong to ${quoteNames(names)} there`
   const ports = await listTlsPorts(db, domainId)
-  if (ports.length === 0) return []
-  const message = `Browsers would send the console's cookies to ${quoteNames(ports)} there. Give it another domain first.`
-  return [{ field: 'domain', message }]
+  if (ports.length === 0) return undefined
+  return `Browsers would send the console's cookies to ${quoteNames(ports)} there. Give it another domain first.`
 }

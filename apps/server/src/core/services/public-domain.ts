@@ -13,7 +13,7 @@ export async function findDomainId(db: Kysely<Database>, domain: string): Promis
   return row?.id
 }
 
-/** The domain of a form when it is new with it, and what keeps it from being made. One that cannot be read is none. */
+/** The new domain in a form, and the reasons against creating it. One that cannot be parsed counts as none. */
 export async function findNewDomain(
   context: Context,
   { domain, skipValidation = false }: Partial<ServiceForm>,
@@ -25,15 +25,15 @@ export async function findNewDomain(
   return { name: domain, invalid: message === undefined ? [] : [{ field: 'domain', message }] }
 }
 
-/** The domain of a service: its id, and which one was made for it. */
+/** The domain of a service: its id, and whether it was created for it. */
 export interface TakenDomain {
   id: number | null
   made: number[]
 }
 
 /**
- * @param issued for the domain that was new when the form was looked at
- * @throws ValidationError when the domain was there then, and is not any more
+ * @param issued the certificate, if the domain was new when the form was checked
+ * @throws ValidationError when the domain existed then, but was deleted since
  */
 export async function takeDomain(
   context: Context,

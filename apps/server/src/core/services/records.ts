@@ -1,5 +1,5 @@
 import type { CertificateKind } from '@postern/contract/certificates'
-import type { HttpService, Service, ServiceState, TcpService } from '@postern/contract/services'
+import type { HttpService, Service, ServiceState, TcpService } from '@postern/contract/services/services'
 import { findIp } from '@postern/net/ip'
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
 import { bracketed, publicUrl, type ServerConfig } from '../../config.ts'
@@ -7,12 +7,13 @@ import type { Context } from '../../context.ts'
 import { type Flag, httpFieldsOf, tcpFieldsOf } from '../../db/columns.ts'
 import type { Database, ServiceRow } from '../../db/schema.ts'
 import { textsOf } from '../columns.ts'
+import { muteOf } from '../mutes/mutes.ts'
 import { statusOf } from '../nodes/figures.ts'
 import { usesFile } from '../nodes/records.ts'
 import { findServiceFault, type ServiceFault, serviceFault, withheldText } from '../publishing/rule.ts'
-import { serviceState } from './state.ts'
+import { type ServiceScope, serviceState } from './state.ts'
 
-/** A service with what its record says of its node and domain. */
+/** A service with the fields of its node and domain that its record shows. */
 export interface ServiceRecordRow extends ServiceRow {
   node_name: string
   node_is_local: Flag
@@ -21,21 +22,23 @@ export interface ServiceRecordRow extends ServiceRow {
   node_uses_file: Flag
   domain: string | null
   certificate_id: number | null
-  /** Whose certificate the domain has now. */
+  /** The certificate that the domain has now. */
   certificate_kind: CertificateKind | null
   skip_validation: Flag | null
   /** Set where an agent publishes the service. */
   source: string | null
   source_enabled: Flag | null
-  /** Why the rules forbid it by now. */
+  /** Why the rules now forbid it. */
   published_fault: ServiceFault | null
   /** Null without a domain. */
   shares_cookies: Flag | null
+  muted: Flag
+  muted_until: string | null
   /** The last change of the service, its node or its domain. */
   routed_revision: number
 }
 
-/** TLS of a port ends here for a domain where people sign in, or the console's: browsers send it their cookies. */
+/** Whether the TLS of a port ends here for a domain with sign-in, or the console's: browsers send cookies to it. */
 const sharesCookies = sql<Flag>`(services.type = 'tcp' AND services.ssl = 1 AND (
   domains.authentication = 1 OR EXISTS (
     SELECT 1 FROM services AS consoles WHERE consoles.system = 1 AND consoles.domain_id = domains.id
@@ -49,7 +52,7 @@ export interface ServiceOrder {
   direction: 'asc' | 'desc'
 }
 
-/** The services with these ids. Many ids come as a query: a statement holds 32,766 values at most. */
+/** The services with these ids. Many ids are passed as a query, because a statement holds at most 32,766 values. */
 export async function readServices<DB, TB extends keyof DB>(
   db: Kysely<Database>,
   ids: SelectQueryBuilder<DB, TB, { id: number }> | readonly number[],
@@ -60,6 +63,7 @@ export async function readServices<DB, TB extends keyof DB>(
     .leftJoin('domains', 'domains.id', 'services.domain_id')
     .leftJoin('certificates', 'certificates.domain_id', 'services.domain_id')
     .leftJoin('publications', 'publications.service_id', 'services.id')
+    .leftJoin('mutes', 'mutes.service_id', 'services.id')
     .selectAll('services')
     .innerJoin('nodes', 'nodes.id', 'services.node_id')
     .select([
@@ -73,7 +77,9 @@ export async function readServices<DB, TB extends keyof DB>(
       'domains.skip_validation',
       'publications.source',
       'publications.enabled as source_enabled',
+      'mutes.until as muted_until',
     ])
+    .select(sql<Flag>`(mutes.id IS NOT NULL)`.as('muted'))
     .select(usesFile.as('node_uses_file'))
     .select(sharesCookies.as('shares_cookies'))
     .select(routedRevision.as('routed_revision'))
@@ -91,7 +97,7 @@ export async function findService(db: Kysely<Database>, id: number): Promise<Ser
 
 type Parts = Pick<Context, 'config' | 'edges' | 'live' | 'clock'>
 
-/** A service as the API tells it. */
+/** A service in the form of the API. */
 export function toService(parts: Parts, row: ServiceRecordRow): Service {
   return row.type === 'http' ? toHttpService(parts, row) : toTcpService(parts, row)
 }
@@ -125,14 +131,24 @@ function commonOf(parts: Parts, row: ServiceRecordRow) {
     source: row.source,
     dnsUnchecked: row.skip_validation === 1,
     state: stateOf(parts, row),
+    mute: muteOf(row, parts.clock()),
     created_at: row.created_at,
     updated_at: row.updated_at,
   }
 }
 
-function stateOf({ config, edges, live, clock }: Parts, row: ServiceRecordRow): ServiceState {
-  const fault = findServiceFault(row, config.publicHost)
+function stateOf(parts: Parts, row: ServiceRecordRow): ServiceState {
+  const fault = findServiceFault(row, parts.config.ownHosts)
   if (fault) return { phase: 'failed', problem: withheldText(fault, row.domain, row.node_name) }
+  const state = serviceState(scopeOf(parts, row), parts.edges.views())
+  if (row.shares_cookies !== 1) return state
+  // Also of a service that was there before a person was asked.
+  const shared = `Browsers send this port the cookies of sign-ins at ${row.domain}, so its program could act as those people`
+  return { ...state, note: state.note ? `${state.note}. ${shared}` : shared }
+}
+
+/** What of a service its state depends on. */
+export function scopeOf({ live, clock }: Pick<Parts, 'live' | 'clock'>, row: ServiceRecordRow): ServiceScope {
   const { id, routed_revision: revision } = row
   const certificateId = row.type === 'http' || row.ssl === 1 ? row.certificate_id : null
   const figures = live.find(row.node_id)
@@ -151,17 +167,12 @@ function stateOf({ config, edges, live, clock }: Parts, row: ServiceRecordRow): 
   const isNamed = host !== null && findIp(host) === undefined
   const isOnNode = host === null
   const isUdp = row.proto === 'udp'
-  const scope = { id, node, isNamed, isUdp, isOnNode, certificateId, revision }
-  const state = serviceState(scope, edges.views())
-  if (row.shares_cookies !== 1) return state
-  // Also of a service that was there before a person was asked.
-  const shared = `Browsers send this port the cookies of sign-ins at ${row.domain}, so its program could act as those people`
-  return { ...state, note: state.note ? `${state.note}. ${shared}` : shared }
+  return { id, node, isNamed, isUdp, isOnNode, certificateId, revision }
 }
 
-/** Where visitors find it; without a domain that is the public host. */
+/** Its public address; without a domain, at the public host. */
 function httpAccessOf(config: ServerConfig, { domain, path }: ServiceRecordRow): string {
-  const url = publicUrl(domain === null ? config : { ...config, publicHost: domain })
+  const url = publicUrl({ settings: config.settings, publicHost: domain ?? config.publicHost })
   return `${url}${path ?? '/'}`
 }
 

@@ -1,4 +1,4 @@
-import type { Service, ServiceType } from '@postern/contract/services'
+import type { Service, ServiceType } from '@postern/contract/services/services'
 import type { Kysely } from 'kysely'
 import type { IssuedCertificate } from '../../certificates/issue.ts'
 import { change } from '../../changes/change.ts'
@@ -22,17 +22,18 @@ import {
 } from './services.ts'
 import { readSurroundings, type ServiceSurroundings } from './surroundings.ts'
 
-/** What services of one type do in their own way. */
+/** The parts that differ between types of services. */
 export interface ServiceKind<F extends ServiceForm, R extends Service> {
   type: ServiceType
-  /** The form that a patch is laid over. */
+  /** The form over which a patch is laid. */
   formOf(row: ServiceRecordRow): Record<string, unknown>
   /**
-   * What only the rules of this type find.
-   * @param form without the fields that cannot be read @param before the service as it is; undefined for a new one
+   * The problems by the rules of this type only.
+   * @param form without the fields that cannot be parsed
+   * @param before the service as it is; undefined for a new one
    */
   find(parts: Parts, form: Partial<F>, before?: ServiceRecordRow): Promise<Findings>
-  /** The columns that only this type has. Nothing was found that speaks against the form. */
+  /** The columns that only this type has. The form has passed all checks. */
   columnsOf(parts: Parts, form: F, before?: ServiceRecordRow): Promise<Partial<OwnColumns>>
   toRecord(context: Context, row: ServiceRecordRow): R
 }
@@ -40,7 +41,7 @@ export interface ServiceKind<F extends ServiceForm, R extends Service> {
 export interface Parts {
   context: Context
   db: Kysely<Database>
-  /** Whose service it is. */
+  /** The node of the service. */
   nodeId: number
 }
 
@@ -97,7 +98,7 @@ export async function updateService<F extends ServiceForm, R extends Service>(
 }
 
 /**
- * Looks at a form before the transaction, so that all its errors come at once, those of a new domain too.
+ * Checks a form before the transaction, so that all errors come at once, including those of a new domain.
  * @returns a certificate for the domain that is new with the form, or null when none is needed
  * @throws ValidationError, ConflictError
  */
@@ -112,7 +113,7 @@ async function prepare<F extends ServiceForm, R extends Service>(
   const { values, errors } = await readForm(context.db, 'services', before?.id, () =>
     patch.read(before ? kind.formOf(before) : {}, before?.updated_at),
   )
-  // No field of a service is a list of records, which alone would differ.
+  // The two only differ for lists of records, and services have none.
   const readable = values as Partial<F>
   const { invalid, taken } = await findFaults(
     kind,
@@ -126,7 +127,10 @@ async function prepare<F extends ServiceForm, R extends Service>(
   return domain.name === null ? null : await context.authority.issue([domain.name])
 }
 
-/** What the rules of all types and of this one find. @param around where it was read already */
+/**
+ * The problems by the rules of all types and of this one.
+ * @param around the surroundings, if they were read already
+ */
 export async function findFaults<F extends ServiceForm, R extends Service>(
   kind: ServiceKind<F, R>,
   parts: Parts,
@@ -136,7 +140,7 @@ export async function findFaults<F extends ServiceForm, R extends Service>(
   around?: ServiceSurroundings,
 ): Promise<Findings> {
   const { invalid, taken } = await kind.find(parts, form, before)
-  // The console leads to the server, as no other service may.
+  // The console leads to the server, which no other service may.
   if (before?.system) return { invalid, taken }
   const message = findHostProblem(
     form,
@@ -146,7 +150,7 @@ export async function findFaults<F extends ServiceForm, R extends Service>(
   return { invalid: message === undefined ? invalid : [...invalid, { field: 'backendHost', message }], taken }
 }
 
-/** All that a form says, but for its domain. Nothing was found that speaks against it. */
+/** The columns of a form except its domain. The form has passed all checks. */
 export async function columnsOf<F extends ServiceForm, R extends Service>(
   kind: ServiceKind<F, R>,
   parts: Parts,

@@ -1,5 +1,5 @@
 import type { Page } from '@postern/contract/lists'
-import type { Service, ServiceQuery, ServiceType } from '@postern/contract/services'
+import type { Service, ServiceQuery, ServiceType } from '@postern/contract/services/services'
 import { normaliseDomain } from '@postern/net/hostname'
 import {
   type Expression,
@@ -22,7 +22,7 @@ import { detachPublication, holdPublication, releaseDomains } from '../publishin
 import type { ServiceNode } from './backend-host.ts'
 import { findService, readServices, type ServiceOrder, type ServiceRecordRow, toService } from './records.ts'
 
-/** Names one service: of another node or type it does not exist. */
+/** Identifies a service: for another node or type it does not exist. */
 export interface ServiceKey {
   nodeId: number
   type: ServiceType
@@ -35,8 +35,8 @@ interface ServiceFilter extends ServiceQuery {
 }
 
 /**
- * Those of a type: by node, by domain, or all; in the order of their creation unless ordered otherwise.
- * @throws NotFoundError for a node that is not there
+ * The services of a type: by node, by domain, or all; by default in order of creation.
+ * @throws NotFoundError when the node does not exist
  */
 export async function listServices(
   context: Context,
@@ -48,7 +48,7 @@ export async function listServices(
   return await listOrPage(filter, found, async (slice) => {
     const { search, orderBy } = filter
     const rows = found.select('services.id')
-    // The one that is called so is on the first page, however many have its name in theirs.
+    // A service with exactly this name is on the first page, however many others contain it.
     const ranked = search && !orderBy ? rows.orderBy(sql`name_folded <> ${search.toLowerCase()}`) : rows
     const sorted = ranked.orderBy(order.column, order.direction).orderBy('id', order.direction)
     const ids = slice ? sorted.limit(slice.limit).offset(slice.offset) : sorted
@@ -68,13 +68,27 @@ function matches(config: ServerConfig, eb: ExpressionBuilder<Database, 'services
   if (nodeId !== undefined) conditions.push(eb('node_id', '=', nodeId))
   if (domain !== undefined)
     conditions.push(eb('domain_id', '=', domains.where('domain', '=', domain.toLowerCase())))
-  if (search) {
-    const found = domains.where(hasText('domain', normaliseDomain(search)))
-    const text = search.toLowerCase()
-    const isThere = [hasBackend(text), hasPublicAddress(config, text)]
-    conditions.push(eb.or([hasText('name_folded', text), eb('domain_id', 'in', found), ...isThere]))
-  }
+  if (search) conditions.push(hasWords(config, eb, search))
   return eb.and(conditions)
+}
+
+/** Whether a service has this in its name, its public address or that of its backend. */
+export function hasWords(
+  config: ServerConfig,
+  eb: ExpressionBuilder<Database, 'services'>,
+  search: string,
+): Expression<SqlBool> {
+  const found = eb
+    .selectFrom('domains')
+    .select('domains.id')
+    .where(hasText('domain', normaliseDomain(search)))
+  const text = search.toLowerCase()
+  return eb.or([
+    hasText('services.name_folded', text),
+    eb('domain_id', 'in', found),
+    hasBackend(text),
+    hasPublicAddress(config, text),
+  ])
 }
 
 /** @throws NotFoundError */
@@ -82,7 +96,10 @@ export async function getService(context: Context, key: ServiceKey): Promise<Ser
   return toService(context, await getServiceRow(context.db, key))
 }
 
-/** Opens or closes the service to visitors. @throws NotFoundError, ConflictError for the console */
+/**
+ * Enables or disables the service.
+ * @throws NotFoundError, ConflictError for the console
+ */
 export async function setServiceEnabled(
   context: Context,
   actor: string,
@@ -91,13 +108,22 @@ export async function setServiceEnabled(
 ): Promise<Service> {
   const what = `service ${enabled ? 'enabled' : 'disabled'}`
   const row = await change(context, { actor, what }, async (tx, revision) => {
-    const current = await getServiceRow(tx, key)
-    if (current.system && !enabled) throw new ConflictError('The console cannot be disabled', [], 'system')
-    await holdPublication(tx, current, enabled)
-    await writeService(context, tx, current, revision, { enabled: flag(enabled) })
+    await writeEnabled(context, tx, await getServiceRow(tx, key), { enabled, revision })
     return changedService(tx, key)
   })
   return toService(context, row)
+}
+
+/** In the change of this revision. @returns when it was updated. @throws ConflictError as above */
+export async function writeEnabled(
+  context: Context,
+  tx: Transaction<Database>,
+  current: ServiceRecordRow,
+  { enabled, revision }: { enabled: boolean; revision: number },
+): Promise<string> {
+  if (current.system && !enabled) throw new ConflictError('The console cannot be disabled', [], 'system')
+  await holdPublication(tx, current, enabled)
+  return await writeService(context, tx, current, revision, { enabled: flag(enabled) })
 }
 
 /** @throws NotFoundError, ConflictError for the console */
@@ -107,18 +133,27 @@ export async function removeService(
   key: ServiceKey,
 ): Promise<{ id: number }> {
   const removed = await change(context, { actor, what: 'service deleted' }, async (tx) => {
-    const { system, name, source, domain_id } = await getServiceRow(tx, key)
-    if (system) throw new ConflictError('The console cannot be deleted', [], 'system')
-    await detachPublication(tx, key.id)
-    await tx.deleteFrom('services').where('id', '=', key.id).execute()
-    const domains = source === null ? [] : await releaseDomains(tx, [domain_id])
-    return { value: { id: key.id }, touched: { services: [key], nodes: [key.nodeId], domains }, name }
+    const row = await getServiceRow(tx, key)
+    const domains = await deleteService(tx, row)
+    const touched = { services: [key], nodes: [key.nodeId], domains }
+    return { value: { id: key.id }, touched, name: row.name }
   })
   await context.counts.remove([key.id])
   return removed
 }
 
-/** The end of a change of one service: its row now, and whom it concerns. */
+/** @returns the ids of domains that went with it. @throws ConflictError for the console */
+export async function deleteService(
+  tx: Transaction<Database>,
+  { id, system, source, domain_id }: ServiceRecordRow,
+): Promise<number[]> {
+  if (system) throw new ConflictError('The console cannot be deleted', [], 'system')
+  await detachPublication(tx, id)
+  await tx.deleteFrom('services').where('id', '=', id).execute()
+  return source === null ? [] : await releaseDomains(tx, [domain_id])
+}
+
+/** The end of a change of one service: its row now, and the things that changed. */
 export async function changedService(
   tx: Transaction<Database>,
   key: ServiceKey,
@@ -148,16 +183,20 @@ export async function insertService(
   return id
 }
 
-/** Writes the values of a form, or whether the service is enabled, as the change of this revision. */
+/**
+ * Writes the values of a form, or whether the service is enabled, as the change of this revision.
+ * @returns when it was updated
+ */
 export async function writeService(
   context: Context,
   tx: Transaction<Database>,
   current: ServiceRecordRow,
   revision: number,
   values: StatedUpdate<'services'>,
-): Promise<void> {
+): Promise<string> {
   const updated_at = nextTime(context.clock(), current.updated_at)
   await updateStated(tx, 'services', current.id, revision, { ...values, updated_at })
+  return updated_at
 }
 
 /** @throws NotFoundError */
@@ -167,7 +206,10 @@ export async function getServiceRow(db: Kysely<Database>, key: ServiceKey): Prom
   return row
 }
 
-/** What the rules of a service ask of its node. @throws NotFoundError */
+/**
+ * The fields of a node that the rules of its services need.
+ * @throws NotFoundError
+ */
 export async function getServiceNode(db: Kysely<Database>, id: number): Promise<ServiceNode> {
   const node = await db
     .selectFrom('nodes')

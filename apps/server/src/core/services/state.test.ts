@@ -1,4 +1,4 @@
-import type { DataPlane, Problem } from '@postern/contract/edge'
+import type { DataPlane, Problem } from '@postern/contract/edge/edge'
 import { everywhere } from '@postern/testkit/edge-client'
 import { expect, it } from 'vitest'
 import { type EdgeView, serviceState } from './state.ts'
@@ -29,7 +29,7 @@ it('is live when every edge has applied it', () => {
   })
 })
 
-it('is applying while one edge is behind, and says when nobody is there to apply it', () => {
+it('is applying while one edge is behind, and says so when no edge is connected', () => {
   expect(serviceState(service, [edge(), edge({ inForce: everywhere(41) })])).toEqual({
     phase: 'applying',
     problem: null,
@@ -38,7 +38,7 @@ it('is applying while one edge is behind, and says when nobody is there to apply
   expect(serviceState(service, [edge({ dataPlane: null })]).phase).toBe('applying')
 })
 
-it('fails by its own problem, its certificate, its node, or a proxy that does not run', () => {
+it('fails because of its own problem, its certificate, its node, or a proxy that does not run', () => {
   for (const own of [problem('service', 7), problem('certificate', 9), problem('node', 3)])
     expect(serviceState(service, [edge(), edge({ problems: [own] })])).toEqual({
       phase: 'failed',
@@ -51,7 +51,7 @@ it('fails by its own problem, its certificate, its node, or a proxy that does no
   expect(serviceState(service, [edge({ dataPlane: down })]).problem).toContain('Port 443')
 })
 
-it('is being checked until something has answered, and of UDP says that nothing can be', () => {
+it('is being checked until something has answered; for UDP a note says that this cannot be checked', () => {
   const unchecked = edge({ troubles: new Map([[7, 'unchecked']]) })
   expect(serviceState(service, [unchecked])).toEqual({ phase: 'checking', problem: null })
   const away = { ...node, status: 'offline' } as const
@@ -63,12 +63,12 @@ it('is being checked until something has answered, and of UDP says that nothing 
   })
 })
 
-it("does not fail by another one's problem", () => {
+it("does not fail because of another one's problem", () => {
   const others = [problem('service', 3), problem('certificate', 7), problem('node', 9)]
   expect(serviceState(service, [edge({ problems: others })]).phase).toBe('live')
 })
 
-it('is live with a note when visitors come by one kind of address only', () => {
+it('is live with a note when visitors can use only one kind of address', () => {
   const noteOf = (family: 4 | 6) =>
     serviceState(service, [edge({ families: new Map([[7, family]]) }), edge()])
   expect(noteOf(4)).toEqual({
@@ -79,7 +79,7 @@ it('is live with a note when visitors come by one kind of address only', () => {
   expect(noteOf(6).note).toBe('IPv6 only: the backend has no IPv4 address')
 })
 
-it('is unanswered when its backend is in trouble, unless something of ours is wrong', () => {
+it('is unanswered when its backend is in trouble, unless something on our side is wrong', () => {
   const troubles = new Map([[7, 'refused' as const]])
   const state = serviceState(service, [edge(), edge({ troubles })])
   expect(state.phase).toBe('unanswered')
@@ -90,7 +90,7 @@ it('is unanswered when its backend is in trouble, unless something of ours is wr
   expect(serviceState({ ...service, id: 8 }, [edge({ troubles })]).phase).toBe('live')
 })
 
-it('says of a program on the node itself where it must listen, and who else may be in the way', () => {
+it('for a program on the node itself, says where it must listen, and what else may block it', () => {
   const textOf = (usesFile: boolean, trouble: 'refused' | 'timeout', isOnNode = true) =>
     serviceState({ ...service, isOnNode, node: { ...node, usesFile } }, [
       edge({ troubles: new Map([[7, trouble]]) }),
@@ -102,12 +102,12 @@ it('says of a program on the node itself where it must listen, and who else may 
   expect(textOf(true, 'timeout')).toContain('Check its address, its port and its firewall')
 })
 
-it('is applying again after a change, whatever was wrong before it', () => {
+it('is applying again after a change, whatever its previous problem', () => {
   const state = serviceState(service, [edge({ inForce: everywhere(41), problems: [problem('service', 7)] })])
   expect(state.phase).toBe('applying')
 })
 
-it('needs the parts that carry it, and no other', () => {
+it('needs only the parts that carry it', () => {
   const state = (parts: Partial<Record<keyof DataPlane, number>>, over: object = {}) => {
     const broken = { state: 'failed', detail: 'broken' } as const
     const failed = Object.fromEntries(Object.keys(parts).map((part) => [part, broken]))
@@ -118,7 +118,7 @@ it('needs the parts that carry it, and no other', () => {
   expect(state({ wireguard: 41, nftables: 41 }, local).phase).toBe('live')
   expect(state({ nftables: 41 }).phase).toBe('live')
   expect(state({ haproxy: 41 }, { isUdp: true }).phase).toBe('live')
-  // What fails altogether is not being applied.
+  // A part that fails altogether applies nothing.
   for (const failed of [
     state({ wireguard: 41 }),
     state({ haproxy: 41 }),
@@ -146,7 +146,7 @@ it.each([
   expect(serviceState({ ...away, node: { ...away.node, isLocal: true } }, [edge()]).phase).toBe('live')
 })
 
-it('says what is wrong on our side also without its node, but not that its name cannot be looked up there', () => {
+it('shows problems on our side even without its node, but not that its name cannot be looked up there', () => {
   const away = { ...service, node: { ...node, status: 'offline' as const } }
   const failing = [edge({ problems: [problem('service', 7)] })]
   expect(serviceState(away, failing).phase).toBe('failed')

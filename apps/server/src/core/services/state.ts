@@ -1,27 +1,28 @@
-import type { BackendTrouble, DataPlane, InForce, PortFacts, Problem } from '@postern/contract/edge'
+import type { BackendTrouble, DataPlane, Problem } from '@postern/contract/edge/edge'
+import type { InForce, PortFacts } from '@postern/contract/edge/edge-messages'
 import type { NodeStatus } from '@postern/contract/nodes'
-import type { ServiceState } from '@postern/contract/services'
+import type { ServiceState } from '@postern/contract/services/services'
 
-/** What an edge that is connected said last; `dataPlane` is null until it said something. */
+/** The last report of a connected edge; `dataPlane` is null before the first. */
 export interface EdgeView {
   inForce: InForce
   problems: readonly Problem[]
   dataPlane: DataPlane | null
-  /** For UDP services that only IPv4 or only IPv6 visitors reach: which. */
+  /** The kind of address for UDP services that only IPv4 or only IPv6 visitors can reach. */
   families: ReadonlyMap<number, 4 | 6>
   /** Ports of the range that other programs hold. */
   held: PortFacts['held']
-  /** By service; only of those whose backend gives no answer. */
+  /** By service; only for those whose backend does not answer. */
   troubles: ReadonlyMap<number, BackendTrouble>
 }
 
-/** What of a node decides whether visitors reach its services. */
+/** The fields of a node that decide whether visitors can reach its services. */
 export interface ServiceNodeView {
   id: number
   name: string
   address: string
   isLocal: boolean
-  /** No agent runs there, which would lead to programs on 127.0.0.1. */
+  /** No agent runs there, which would forward to programs on 127.0.0.1. */
   usesFile: boolean
   enabled: boolean
   status: NodeStatus
@@ -29,7 +30,7 @@ export interface ServiceNodeView {
   lastSeen: number | null
 }
 
-/** What of a service its state depends on. */
+/** The fields of a service on which its state depends. */
 export interface ServiceScope {
   id: number
   node: ServiceNodeView
@@ -40,11 +41,11 @@ export interface ServiceScope {
   /** Its backend is a program of the node itself. */
   isOnNode: boolean
   certificateId: number | null
-  /** The change that touched the service last. */
+  /** The revision of the service's last change. */
   revision: number
 }
 
-/** As far as an edge can tell. */
+/** As far as an edge can see. */
 type EdgeState = ServiceState & { phase: keyof typeof RANK }
 
 const LIVE: EdgeState = { phase: 'live', problem: null }
@@ -59,18 +60,18 @@ const TROUBLES: Record<Exclude<BackendTrouble, 'unchecked'>, string> = {
   'only-tls': 'The service speaks TLS on this port. Choose https as its protocol, or another port.',
 }
 
-/** The worst of what the connected edges say. */
+/** The worst state that the connected edges report. */
 export function serviceState(service: ServiceScope, edges: readonly EdgeView[]): ServiceState {
   if (edges.length === 0) return { phase: 'applying', problem: 'No edge is connected' }
   const worst = edges
     .map((edge) => stateOnEdge(service, edge))
     .reduce((a, b) => (RANK[b.phase] > RANK[a.phase] || (a === LIVE && b.note) ? b : a), LIVE)
   const away = findAway(service.node)
-  // A name that cannot be looked up without its node is no failure of ours.
+  // A name that cannot be looked up without its node is not a failure on our side.
   return away && (worst.phase !== 'failed' || service.isNamed) ? away : worst
 }
 
-/** Why a node carries nothing now; undefined when it does. The local node is this machine itself. */
+/** Why a node carries no traffic now; undefined when it does. The local node is this machine itself. */
 function findAway({ name, isLocal, enabled, status, lastSeen }: ServiceNodeView): ServiceState | undefined {
   if (isLocal || status === 'online') return undefined
   if (!enabled) return { phase: 'node-disconnected', problem: `${name} is disconnected` }
@@ -84,7 +85,7 @@ function stateOnEdge(service: ServiceScope, edge: EdgeView): EdgeState {
   if (!edge.dataPlane) return { phase: 'applying', problem: 'The edge has not reported yet' }
   const { dataPlane, inForce } = edge
   const parts = partsOf(service)
-  // Older problems than the service's last change may be solved by that change, unless a part fails altogether.
+  // Problems older than the service's last change may be solved by it, unless a part fails altogether.
   if (parts.some((part) => dataPlane[part].state === 'ok' && inForce[part] < service.revision))
     return { phase: 'applying', problem: null }
   const problem = edge.problems.find((candidate) => concerns(candidate, service))
@@ -94,11 +95,11 @@ function stateOnEdge(service: ServiceScope, edge: EdgeView): EdgeState {
   const trouble = edge.troubles.get(service.id)
   if (trouble === 'unchecked') return { phase: 'checking', problem: null }
   return trouble
-    ? { phase: 'unanswered', problem: textOf(trouble, service) }
+    ? { phase: 'unanswered', problem: troubleText(trouble, service) }
     : liveState(service, edge.families.get(service.id))
 }
 
-/** What of the data plane carries it: a failure of another part is no matter. */
+/** The parts of the data plane that carry it: failures of others do not matter. */
 function partsOf({ isUdp, node }: ServiceScope): (keyof DataPlane)[] {
   return [isUdp ? 'nftables' : 'haproxy', ...(node.isLocal ? [] : (['wireguard'] as const))]
 }
@@ -111,7 +112,11 @@ function liveState({ isUdp }: ServiceScope, family: 4 | 6 | undefined): EdgeStat
   return { ...LIVE, note: [kind, unknown].filter(Boolean).join('. ') }
 }
 
-function textOf(trouble: keyof typeof TROUBLES, { node, isOnNode }: ServiceScope): string {
+/** Why its backend gives no answer, and then what to look at. */
+export function troubleText(
+  trouble: keyof typeof TROUBLES,
+  { node, isOnNode }: Pick<ServiceScope, 'node' | 'isOnNode'>,
+): string {
   if (!isOnNode || node.isLocal) return TROUBLES[trouble]
   const { name, address } = node
   if (trouble === 'refused') {
@@ -120,7 +125,7 @@ function textOf(trouble: keyof typeof TROUBLES, { node, isOnNode }: ServiceScope
       : `127.0.0.1 or ${address}, not only on [::1]`
     return `The service refused the connection. Check that it is running and listens on ${places}.`
   }
-  // The agent drops what the server has not told it to let in.
+  // The agent drops packets to ports that the server has not listed.
   if (trouble === 'timeout' && !node.usesFile)
     return `The connection to the service timed out. Check the firewall of ${name}, and with postern status its CLI.`
   return TROUBLES[trouble]

@@ -1,4 +1,4 @@
-import { closedPortsOf } from '@postern/contract/settings'
+import { closedPortsOf } from '@postern/contract/settings/settings'
 import { type Cidr, findCidrs } from '@postern/net/cidr'
 import { findIp } from '@postern/net/ip'
 import type { Surroundings } from '@postern/net/targets'
@@ -8,10 +8,10 @@ import type { Database, NodeRow } from '../../db/schema.ts'
 import { networksOf } from '../columns.ts'
 
 export interface ServiceSurroundings extends Surroundings {
-  publicHost: string
+  ownHosts: readonly string[]
 }
 
-/** What the rules for a backend on this node need to know of this machine, the tunnel and all gateways. */
+/** What the rules for a backend on this node need to know about this machine, the tunnel and all gateways. */
 export async function readSurroundings(
   context: Context,
   db: Kysely<Database>,
@@ -19,15 +19,15 @@ export async function readSurroundings(
 ): Promise<ServiceSurroundings> {
   const { config, tunnel } = context
   const machine = context.network()
-  const own = [...machine.addresses, config.publicHost].map(findIp)
+  const own = [...machine.addresses, ...config.ownHosts].map(findIp)
   return {
     tunnel: findCidrs([tunnel.network4, tunnel.network6]),
-    // Only this machine itself could reach them past their gateways.
+    // Only this machine itself could reach them without their gateways.
     behindGateways: node.is_local === 1 ? await listGatewayNetworks(db) : [],
     ownAddresses: own.filter((ip) => ip !== undefined),
     ownNetworks: findCidrs(machine.networks),
     ownPorts: closedPortsOf(config.settings),
-    publicHost: config.publicHost,
+    ownHosts: config.ownHosts,
   }
 }
 

@@ -1,19 +1,20 @@
 import type { FieldError } from '@postern/contract/errors'
 import { MESSAGES } from '@postern/contract/messages'
-import type { PortProto } from '@postern/contract/service-fields'
-import type { TcpService, TcpServiceForm } from '@postern/contract/services'
-import { isServicePort, type Settings } from '@postern/contract/settings'
+import type { PortProto } from '@postern/contract/services/service-fields'
+import type { TcpService, TcpServiceForm } from '@postern/contract/services/services'
+import { isServicePort, type Settings } from '@postern/contract/settings/settings'
 import type { Kysely } from 'kysely'
 import type { Context } from '../../context.ts'
 import { flag } from '../../db/columns.ts'
 import type { Database } from '../../db/schema.ts'
+import { findUsedName } from '../domains/used-names.ts'
 import type { Findings } from '../errors.ts'
 import { keptSince } from '../publishing/freed.ts'
 import { findConsoleDomain, hasSignIn } from './http.ts'
 import { type ServiceRecordRow, tcpFormOf, toTcpService } from './records.ts'
 import type { Parts, ServiceKind } from './save.ts'
 
-/** TCP and UDP services are found by their public port, which they keep while they are disabled. */
+/** TCP and UDP services are identified by their public port, which they keep while they are disabled. */
 export const tcp: ServiceKind<TcpServiceForm, TcpService> = {
   type: 'tcp',
   formOf: tcpFormOf,
@@ -33,8 +34,8 @@ export const tcp: ServiceKind<TcpServiceForm, TcpService> = {
 }
 
 /**
- * Browsers send a host's cookies to all of its ports; without a domain that host is the public one. A service that
- * already exists is not asked about again.
+ * Browsers send a host's cookies to all of its ports; without a domain that host is the public one. An existing
+ * service needs no new confirmation.
  */
 async function findSharedCookies(
   { config }: Context,
@@ -45,7 +46,8 @@ async function findSharedCookies(
   if (domain === undefined || ssl !== true || confirmSharedCookies) return []
   if (before?.ssl === 1 && before.domain === domain) return []
   const host = domain ?? config.publicHost
-  const isConsoles = host === config.publicHost || host === (await findConsoleDomain(db))
+  const wasConsoles = (await findUsedName(db, { domain: host, isConsole: false })).length > 0
+  const isConsoles = wasConsoles || config.ownHosts.includes(host) || host === (await findConsoleDomain(db))
   return isConsoles || (await hasSignIn(db, host))
     ? [{ field: 'domain', message: MESSAGES.sharedCookies }]
     : []
@@ -55,11 +57,11 @@ interface Around<P extends PortProto | undefined> {
   db: Kysely<Database>
   nodeId: number
   settings: Settings
-  /** What other programs of the edges' machines hold, as these said last. */
+  /** Ports that other programs on the edges' machines hold, by the edges' last reports. */
   held: ReadonlySet<number>
   proto: P
   before: ServiceRecordRow | undefined
-  /** Ports that another node had since are for people only; in ms since the epoch. */
+  /** Ports that another node has had since this time are only for people; in ms since the epoch. */
   since?: number
 }
 
@@ -68,7 +70,7 @@ function aroundOf({ config, edges }: Pick<Context, 'config' | 'edges'>, proto: P
   return { settings: config.settings, held: new Set(held) }
 }
 
-/** @param port undefined: it cannot be read; null: any will do */
+/** @param port undefined: it cannot be parsed; null: any will do */
 async function findPortProblems(
   around: Around<PortProto | undefined>,
   port: number | null | undefined,
@@ -103,18 +105,18 @@ async function findHolder(db: Kysely<Database>, proto: PortProto, port: number) 
     .executeTakeFirst()
 }
 
-/** For a service whose form leaves it to the server: the port that it has, else the lowest that is free. */
+/** For a service whose form leaves the port to the server: its present port, else the lowest free one. */
 async function findPort(around: Around<PortProto>): Promise<number | undefined> {
   const { before } = around
   const ports = await readFreePorts(around)
   return before?.port && ports.isFree(before.port) ? before.port : ports.next()
 }
 
-/** The ports of one protocol, as one transaction sees them. */
+/** The ports of one protocol, within one transaction. */
 export interface FreePorts {
   isFree(port: number): boolean
   take(port: number): void
-  /** The lowest that is free and that no other program holds; those that another node had come last. */
+  /** The lowest free port that no other program holds; those that another node had come last. */
   next(): number | undefined
 }
 
@@ -140,7 +142,7 @@ async function readFreePorts({
     .execute()
   const used = new Set(others.map(({ port }) => port))
   const isFree = (port: number) => isServicePort(settings, port) && !used.has(port)
-  // The clients of what was there go on sending to it.
+  // Clients of the former service still send to it.
   const left = await listLeft(db, proto, nodeId)
   const elsewhere = new Set(left.map(({ port }) => port))
   let lowest = from
@@ -155,7 +157,7 @@ async function readFreePorts({
   }
 }
 
-/** The ports that services of other nodes had last, the longest ago first. */
+/** Ports last used by services of other nodes, least recently used first. */
 async function listLeft(db: Kysely<Database>, proto: PortProto, nodeId: number) {
   return await db
     .selectFrom('freed_ports')
@@ -166,7 +168,7 @@ async function listLeft(db: Kysely<Database>, proto: PortProto, nodeId: number) 
     .execute()
 }
 
-/** For several services of an agent at once. */
+/** Shared by several services of an agent. */
 export async function listFreePorts({ context, db, nodeId }: Parts, proto: PortProto): Promise<FreePorts> {
   const since = keptSince(context.clock())
   return await readFreePorts({ ...aroundOf(context, proto), db, nodeId, proto, before: undefined, since })

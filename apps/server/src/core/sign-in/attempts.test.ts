@@ -10,7 +10,7 @@ let asked: number[]
 let isRefused: boolean
 let attempts: SignInAttempts
 
-/** A provider that records by which rank it is asked. */
+/** A provider that records the rank of each request. */
 const provider: Provider = {
   issuer: 'https://issuer.example.com',
   discover: async () => ({ issuer: 'https://issuer.example.com', endpoints: [] }),
@@ -27,10 +27,10 @@ beforeEach(() => {
   isRefused = false
   const clock = () => 1_000_000
   const flowTokens = createFlowTokens(randomBytes(32), clock)
-  attempts = createSignInAttempts({ clock, randomBytes, flowTokens, redirectUrl })
+  attempts = createSignInAttempts({ clock, randomBytes, flowTokens, redirectUrl: () => redirectUrl })
 })
 
-/** Somebody begins, and comes back with a code. */
+/** A visitor begins, and comes back with a code. */
 async function comeBack(): Promise<string> {
   const { to } = await attempts.begin(provider, 1, { wanted: '/', asksAccount: false, cookies: new Map() })
   return `?code=x&state=${encodeURIComponent(new URL(to).searchParams.get('state') ?? '')}`
@@ -45,7 +45,7 @@ const fail = async (address: string) =>
   await expect(redeem(await comeBack(), address)).rejects.toThrow(ProviderError)
 
 describe('the provider', () => {
-  test('is asked once for each beginning, whoever comes back with it', async () => {
+  test('is asked once for each attempt, whoever comes back with it', async () => {
     const search = await comeBack()
     expect(await redeem(search, '198.51.100.1')).toBeTypeOf('string')
     for (const address of ['198.51.100.1', '198.51.100.2'])
@@ -61,7 +61,7 @@ describe('the provider', () => {
     expect(asked).toHaveLength(1)
   })
 
-  test('is asked last for sources that have asked most for nothing, and first for all others', async () => {
+  test('is asked last for sources with the most failures, and first for all others', async () => {
     isRefused = true
     for (let time = 0; time < 3; time++) await fail('198.51.100.1')
     await fail('198.51.100.2')

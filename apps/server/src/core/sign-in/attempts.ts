@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { SIGN_IN } from '@postern/contract/sign-in'
+import { SIGN_IN } from '@postern/contract/sign-in/sign-in'
 import * as z from 'zod/mini'
 import { createAttempts } from '../accounts/attempts.ts'
 import { type Source, sourceOf, widerNetworksOf } from '../accounts/sources.ts'
@@ -7,20 +7,22 @@ import type { FlowTokens } from './flow-tokens.ts'
 import { type Identity, identityOf, type Provider } from './provider.ts'
 import { type Cookies, cookieOf, dropCookie } from './steps.ts'
 
-/** Seconds. A visitor may have to look for a password, or wait for a code. */
+/** In seconds. A visitor may have to look for a password, or wait for a code. */
 const ATTEMPT_SECONDS = 900
 const TICKET_SECONDS = 60
-/** Per browser and domain: older ones go, since all of them are sent with each request. */
+/** Attempts per browser and domain: older ones are dropped, since all of their cookies are sent with each request. */
 const MAX_ATTEMPTS = 5
 
 const Attempt = z.object({ wanted: z.string(), secret: z.string() })
 const State = z.object({
   domain: z.number(),
   attempt: z.string(),
-  /** The digest of the secret in the cookie of the browser that began. */
+  /** The digest of the secret in the cookie of the browser that began it. */
   browser: z.string(),
   nonce: z.string(),
   verifier: z.string(),
+  /** The provider to which the visitor was sent: another may be set up meanwhile. */
+  issuer: z.string(),
 })
 const Ticket = z.object({
   id: z.string(),
@@ -32,25 +34,29 @@ const Ticket = z.object({
   at: z.number(),
 })
 
-/** A visitor's way from a domain to the provider and back. The browser carries all of it, sealed. */
+/** A visitor's path from a domain to the provider and back. The browser carries all data, sealed. */
 export interface SignInAttempts {
   /** @throws ProviderError */
   begin(provider: Provider, domain: number, wish: Wish): Promise<{ to: string; cookies: string[] }>
-  /** What the provider sends a visitor back with. @returns undefined when it is the end of no attempt */
+  /**
+   * Parses the parameters with which the provider sends a visitor back.
+   * @returns undefined when they belong to no attempt
+   */
   findEnd(search: string): AttemptEnd | undefined
   /**
-   * Asks the provider once for each attempt, or one of a stranger's would be enough to keep it busy. The sources that ask
-   * most for nothing wait longest.
-   * @returns the ticket that the domain gets, undefined when the attempt has ended before. @throws ProviderError
+   * Asks the provider only once for each attempt, so that a stranger cannot keep it busy with one. Sources with the
+   * most failures wait longest.
+   * @returns the ticket for the domain; undefined when the attempt has already ended
+   * @throws ProviderError
    */
   redeem(provider: Provider, end: AttemptEnd, address: string): Promise<string | undefined>
-  /** Takes a ticket for what it says, once, in the browser that began. */
+  /** Redeems a ticket, once, in the browser that began the attempt. */
   arrive(domain: number, ticket: string, cookies: Cookies): Arrival | 'tooOld' | 'otherBrowser'
 }
 
 interface Wish {
   wanted: string
-  /** Whether the provider shall ask with which account. */
+  /** Whether the provider is to ask for the account. */
   asksAccount: boolean
   cookies: Cookies
 }
@@ -62,7 +68,7 @@ interface AttemptEnd extends z.infer<typeof State> {
 interface Arrival {
   wanted: string
   identity: Identity
-  /** When the provider was asked, in seconds. */
+  /** When the provider confirmed the visitor, in seconds. */
   at: number
   /** Ends the attempt's cookie. */
   done: string
@@ -72,7 +78,8 @@ interface Parts {
   clock(): number
   randomBytes(count: number): Buffer
   flowTokens: FlowTokens
-  redirectUrl: string
+  /** Where the provider sends visitors back now. */
+  redirectUrl(): string
 }
 
 export function createSignInAttempts({ clock, randomBytes, flowTokens, redirectUrl }: Parts): SignInAttempts {
@@ -85,15 +92,17 @@ export function createSignInAttempts({ clock, randomBytes, flowTokens, redirectU
       const attempt = randomBytes(6).toString('hex')
       const secret = randomBytes(24).toString('base64url')
       const question = { nonce: token(), verifier: token() }
-      const content = { domain, attempt, browser: digest(secret), ...question }
+      const content = { domain, attempt, browser: digest(secret), issuer: provider.issuer, ...question }
       const state = flowTokens.seal('state', ATTEMPT_SECONDS, content)
-      const { href } = await provider.address({ ...question, state, redirectUrl, asksAccount })
+      const { href } = await provider.address({
+        ...{ ...question, state, redirectUrl: redirectUrl(), asksAccount },
+      })
       const note = flowTokens.seal('attempt', ATTEMPT_SECONDS, { wanted, secret })
       const cookie = cookieOf(cookieNameOf(attempt), note, ATTEMPT_SECONDS)
       return { to: href, cookies: [cookie, ...dropOld(cookies)] }
     },
     findEnd(search) {
-      const answer = new URL(redirectUrl + search)
+      const answer = new URL(redirectUrl() + search)
       const state = State.safeParse(flowTokens.open('state', stateOf(answer)))
       return state.success ? { ...state.data, answer } : undefined
     },
@@ -114,7 +123,7 @@ export function createSignInAttempts({ clock, randomBytes, flowTokens, redirectU
       const { id, attempt, browser, at, email, isVerified } = ticket
       const name = cookieNameOf(attempt)
       const begun = Attempt.safeParse(flowTokens.open('attempt', cookies.get(name) ?? '')).data
-      // A ticket of somebody else would sign the visitor in with a strange account.
+      // Somebody else's ticket would sign the visitor in with a foreign account.
       if (!begun || digest(begun.secret) !== browser) return 'otherBrowser'
       if (!takeTicket(id)) return 'tooOld'
       return { wanted: begun.wanted, identity: { email, isVerified }, at, done: dropCookie(name) }
@@ -122,10 +131,10 @@ export function createSignInAttempts({ clock, randomBytes, flowTokens, redirectU
   }
 }
 
-/** Bounded memory: of more, the oldest go first. */
+/** The limit on entries: beyond it, the oldest are dropped. */
 const MAX_USED = 20_000
 
-/** @returns whether something is used for the first time; each is kept until it is too old anyway */
+/** @returns whether something is used for the first time; each is remembered until it expires anyway */
 function createOnce(clock: () => number, seconds: number): (id: string) => boolean {
   const used = new Map<string, number>()
   return (id) => {

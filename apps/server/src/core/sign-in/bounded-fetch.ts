@@ -1,13 +1,13 @@
 import type { CustomFetch } from 'openid-client'
 import { ProviderError } from './provider-error.ts'
 
-/** As the library calls it. */
+/** The signature that the library uses. */
 export type Fetch = CustomFetch
 
-/** A list of keys is the longest thing that a provider answers with. */
+/** The longest answer of a provider is a list of keys. */
 const MAX_ANSWER = 512 * 1024
 
-/** Nothing bounds what a provider answers with, so no more than this is read; what was read is answered. */
+/** Reads at most this much of an answer, because a provider may send any amount. */
 export function createBoundedFetch(fetch: Fetch): Fetch {
   return async (url, options) => {
     const answer = await fetch(url, options)

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import type { Settings } from '@postern/contract/settings'
+import type { Settings } from '@postern/contract/settings/settings'
+import type { ServerConfig } from '../../config.ts'
 import { createGate } from '../accounts/gate.ts'
 import { createBoundedFetch, type Fetch } from './bounded-fetch.ts'
 import { createGitHubProvider } from './github.ts'
@@ -12,9 +13,32 @@ interface Around {
 }
 
 const TIMEOUT_SECONDS = 10
-/** Strangers can have the provider asked about codes that they made up. */
+/** Strangers can make us ask the provider about invented codes. */
 const [AT_ONCE, WAITING] = [10, 100]
 const GITHUB = 'github:'
+
+/** The provider as the settings have it now. */
+export interface Providers {
+  /** The same object while its settings stay; undefined: none is set up. */
+  current(): Provider | undefined
+}
+
+export function createProviders(config: Pick<ServerConfig, 'settings'>): Providers {
+  let [mark, provider] = ['', undefined as Provider | undefined]
+  return {
+    current() {
+      const { POSTERN_OIDC_ISSUER, POSTERN_OIDC_CLIENT_ID, ...others } = config.settings
+      const { POSTERN_OIDC_CLIENT_SECRET, POSTERN_OIDC_CLIENT_SECRET_FILE } = others
+      const now = JSON.stringify([
+        ...[POSTERN_OIDC_ISSUER, POSTERN_OIDC_CLIENT_ID],
+        ...[POSTERN_OIDC_CLIENT_SECRET, POSTERN_OIDC_CLIENT_SECRET_FILE],
+      ])
+      if (now !== mark) provider = createProvider(config.settings)
+      mark = now
+      return provider
+    },
+  }
+}
 
 /** @returns undefined when none is set up */
 export function createProvider(settings: Settings, around: Around = {}): Provider | undefined {

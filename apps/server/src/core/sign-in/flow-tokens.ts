@@ -1,18 +1,18 @@
 import { createSecrets, SecretsError } from '../secrets/secrets.ts'
 
 /**
- * What the flow hands to itself through a browser: sealed, for a few minutes, and for one step only. Nothing of it is
- * kept, so nobody can fill the memory by beginning; with the key it ends at a restart.
+ * Data that the flow passes to itself through a browser: sealed, for a few minutes, and for one step only. None of it
+ * is stored, so nobody can fill the memory with attempts; at a restart it ends with the key.
  */
 export interface FlowTokens {
   seal(kind: FlowTokenKind, seconds: number, content: object): string
-  /** @returns undefined for a token of another kind, one that is too old, and whatever is none */
+  /** @returns undefined for a token of another kind, one that is too old, and anything else */
   open(kind: FlowTokenKind, token: string): unknown
 }
 
 /**
- * `attempt`: in a cookie of the browser that began. `state`: through the provider. `ticket`: back to the domain.
- * `trial`: through the provider too, of an operator who tries it out.
+ * `attempt`: in a cookie of the browser that began it. `state`: through the provider. `ticket`: back to the domain.
+ * `trial`: also through the provider, for an operator who tries it out.
  */
 type FlowTokenKind = 'attempt' | 'state' | 'ticket' | 'trial'
 

@@ -1,32 +1,35 @@
-import { SIGN_IN } from '@postern/contract/sign-in'
+import { SIGN_IN } from '@postern/contract/sign-in/sign-in'
 import type { Kysely } from 'kysely'
 import type { Logger } from 'pino'
 import { publicUrl, type ServerConfig } from '../../config.ts'
 import type { Database } from '../../db/schema.ts'
 import { createSignInAttempts } from './attempts.ts'
+import type { Providers } from './create-provider.ts'
 import type { FlowTokens } from './flow-tokens.ts'
 import { findConsoleDomain, findGuarded, findGuardedById, findMember, type GuardedDomain } from './guarded.ts'
-import type { Provider } from './provider.ts'
 import { ProviderError } from './provider-error.ts'
 import { recordSignIn } from './record.ts'
 import type { VisitorSessions } from './sessions.ts'
 import { isSignedOut, keepSignedOut } from './signed-out.ts'
 import { beginAt, type Cookies, cookieOf, dropCookie, failed, type Step, wantedOf } from './steps.ts'
 
-/** Without the provider a session is renewed for so long. */
+/** How long a session is renewed without asking the provider. */
 const RENEWED_SECONDS = 7 * 86_400
-/** A session that is as new as this should be known everywhere by now; a visitor who still comes here would go round. */
+/** A session of this age should work everywhere by now; a visitor who still comes here would be in a loop. */
 const JUST_MADE_SECONDS = 30
 
 /** The steps of a sign-in in front of services. `cookies` are those of the request, `address` is the visitor's. */
 export interface Flow {
   findDomain(host: string): Promise<GuardedDomain | undefined>
-  /** From another address of the console to the domain where it asks for a sign-in, if it does. */
+  /** From another address of the console to its domain, if that requires sign-in. */
   leadToConsole(query: { to?: string }): Promise<Step | undefined>
-  /** To the usual spelling of the domain's name. */
+  /** Redirects to the usual spelling of the domain's name. */
   leadToDomain(domain: GuardedDomain, query: { to?: string }): Step
   begin(domain: GuardedDomain, cookies: Cookies, query: { to?: string; account?: string }): Promise<Step>
-  /** At the console's host. @param search of the address to which the provider has sent the visitor */
+  /**
+   * At the console's host.
+   * @param search the query of the address to which the provider has sent the visitor
+   */
   callback(search: string, address: string): Promise<Step>
   arrive(domain: GuardedDomain, cookies: Cookies, query: { ticket?: string }, address: string): Promise<Step>
   renew(domain: GuardedDomain, cookies: Cookies, query: { to?: string }): Promise<Step>
@@ -41,18 +44,17 @@ interface FlowParts {
   randomBytes(count: number): Buffer
   flowTokens: FlowTokens
   visitorSessions: VisitorSessions
-  /** Undefined: none is set up. */
-  provider: Provider | undefined
+  providers: Providers
 }
 
 export function createFlow(context: FlowParts): Flow {
-  const { db, clock, visitorSessions, provider } = context
-  const attempts = createSignInAttempts({ ...context, redirectUrl: redirectUrlOf(context) })
+  const { db, clock, visitorSessions, providers } = context
+  const attempts = createSignInAttempts({ ...context, redirectUrl: () => redirectUrlOf(context) })
   const oldestRenewed = () => clock() / 1000 - RENEWED_SECONDS
   const addressOf = ({ domain }: { domain: string }, path: string) =>
-    `${publicUrl({ ...context.config, publicHost: domain })}${path}`
+    `${publicUrl({ settings: context.config.settings, publicHost: domain })}${path}`
   const go = (to: string, cookies: string[] = []): Step => ({ kind: 'go', to, cookies })
-  /** The visitor of a session that still may come in here. */
+  /** The visitor of a session, if still admitted here. */
   const findVisitor = async (domain: GuardedDomain, cookies: Cookies) => {
     const claims = await visitorSessions.read(cookies.get(SIGN_IN.cookie) ?? '')
     if (claims?.aud !== domain.domain) return undefined
@@ -78,7 +80,9 @@ export function createFlow(context: FlowParts): Flow {
       const wanted = wantedOf(to)
       const asksAccount = account !== undefined
       const made = (await findVisitor(domain, cookies))?.iat ?? Number.NEGATIVE_INFINITY
-      if (clock() / 1000 - made < JUST_MADE_SECONDS && !asksAccount) return failed('notYet', wanted)
+      if (clock() / 1000 - made < JUST_MADE_SECONDS && !asksAccount)
+        return failed('notYet', addressOf(domain, wanted))
+      const provider = providers.current()
       if (!provider) return failed('noProvider')
       return await orNoAnswer(context, beginAt(wanted), async () => {
         const begun = await attempts.begin(provider, domain.id, { wanted, asksAccount, cookies })
@@ -89,7 +93,10 @@ export function createFlow(context: FlowParts): Flow {
     async callback(search, address) {
       const end = attempts.findEnd(search)
       const domain = end && (await findGuardedById(db, end.domain))
-      if (!provider || !domain) return failed('tooOld')
+      if (!domain) return failed('tooOld')
+      const provider = providers.current()
+      // A code of another provider is not for this one, which would learn it.
+      if (provider?.issuer !== end.issuer) return failed('tooOld', addressOf(domain, '/'))
       return await orNoAnswer(context, addressOf(domain, '/'), async () => {
         const ticket = await attempts.redeem(provider, end, address)
         if (ticket === undefined) return failed('tooOld', addressOf(domain, '/'))
@@ -132,12 +139,15 @@ export function createFlow(context: FlowParts): Flow {
   }
 }
 
-/** The one address that the provider has to know. */
+/** The redirect address, which is registered at the provider. */
 export function redirectUrlOf({ config }: Pick<FlowParts, 'config'>): string {
   return `${publicUrl(config)}${SIGN_IN.callback}`
 }
 
-/** A provider that does not do its part is for whoever runs the server to read. @param again where to begin once more */
+/**
+ * Logs a provider's failure for the operator, and shows the visitor a page.
+ * @param again the address at which to begin again
+ */
 async function orNoAnswer(
   { log }: Pick<FlowParts, 'log'>,
   again: string,

@@ -1,5 +1,5 @@
-import { parseSettings } from '@postern/contract/settings'
-import { type GitHubEmail, signInAtGitHub, startGitHubDouble } from '@postern/testkit/github'
+import { parseSettings } from '@postern/contract/settings/settings'
+import { type GitHubEmail, signInAtGitHub, startGitHubDouble } from '@postern/testkit/fakes/github'
 import { shared } from '@postern/testkit/shared'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createProvider } from './create-provider.ts'
@@ -33,7 +33,7 @@ beforeEach(() => {
   provider = open()
 })
 
-/** Time enough for a busy machine; who hangs is waited for no longer. */
+/** Enough for a busy machine; a provider that hangs gets no longer. */
 function open(more: Record<string, string> = {}, timeoutSeconds = 5): Provider {
   const settings = parseSettings({
     POSTERN_OIDC_ISSUER: `github:${github.url}`,
@@ -50,7 +50,7 @@ const signIn = async (account: string, by = provider) =>
   await by.redeem(await signInAtGitHub((await by.address(QUESTION)).href, account), QUESTION)
 
 describe('a visitor who signs in at GitHub', () => {
-  it('is asked for the addresses only, with state and PKCE, and comes with the primary one', async () => {
+  it('is asked only for the addresses, with state and PKCE, and gets the primary one', async () => {
     const address = await provider.address(QUESTION)
     expect(address.origin + address.pathname).toBe(`${github.url}/login/oauth/authorize`)
     expect(Object.fromEntries(address.searchParams)).toMatchObject({
@@ -62,7 +62,7 @@ describe('a visitor who signs in at GitHub', () => {
     })
     expect(address.searchParams.has('nonce')).toBe(false)
     expect(await signIn('ann')).toMatchObject({ email: 'ann@example.com', doubt: null })
-    // There is nothing to discover, and no identity to be had.
+    // GitHub has no discovery and no identities.
     expect(github.asked).toEqual([
       '/login/oauth/authorize',
       '/login/oauth/access_token',
@@ -75,12 +75,12 @@ describe('a visitor who signs in at GitHub', () => {
     expect(address.searchParams.get('prompt')).toBe('select_account')
   })
 
-  it('with another letter that folds to one of a listed address stays another', async () => {
+  it('with a letter that only folds to one of a listed address is a different visitor', async () => {
     github.accounts.set('ann', [entry('\u{212A}ATE@example.com', true, true)])
     expect(await signIn('ann')).toMatchObject({ email: '\u{212A}ate@example.com' })
   })
 
-  it('with many addresses comes with the primary one, wherever it is', async () => {
+  it('with many addresses gets the primary one, wherever it is in the list', async () => {
     const others = Array.from({ length: 60 }, (_, index) => entry(`${index}@example.com`, false, true))
     github.accounts.set('ann', [...others, entry('ann@example.com', true, true)])
     expect(await signIn('ann')).toMatchObject({ email: 'ann@example.com', doubt: null })
@@ -108,7 +108,7 @@ describe('a visitor who signs in at GitHub', () => {
   })
 })
 
-describe('what goes wrong is told apart', () => {
+describe('distinguishes failures', () => {
   const failure = async (by = provider, account = 'ann') => {
     const error = await signIn(account, by).then(
       () => undefined,
@@ -123,7 +123,7 @@ describe('what goes wrong is told apart', () => {
     expect(await failure(provider, 'nobody')).toMatchObject({ kind: 'denied' })
   })
 
-  it('a code that was used or is not one, though the status is 200', async () => {
+  it('a used or invalid code, although the status is 200', async () => {
     const back = await signInAtGitHub((await provider.address(QUESTION)).href, 'ann')
     await provider.redeem(back, QUESTION)
     await expect(provider.redeem(back, QUESTION)).rejects.toMatchObject({
@@ -145,7 +145,7 @@ describe('what goes wrong is told apart', () => {
     await expect(provider.redeem(mixed, QUESTION)).rejects.toMatchObject({ kind: 'untrusted' })
   })
 
-  it('a wrong secret, and says which setting to look at', async () => {
+  it('a wrong secret, and names the setting to check', async () => {
     expect(await failure(open({ POSTERN_OIDC_CLIENT_SECRET: 'wrong' }))).toMatchObject({
       kind: 'refused',
       message: expect.stringMatching(/POSTERN_OIDC_CLIENT_ID and POSTERN_OIDC_CLIENT_SECRET/),

@@ -6,14 +6,14 @@ import { buildAddress, type Registration } from './openid.ts'
 import type { Account, Provider } from './provider.ts'
 import { ProviderError, telling } from './provider-error.ts'
 
-/** As many as GitHub gives at once. */
+/** The most that GitHub returns at once. */
 const EMAILS = 'user/emails?per_page=100'
 const Emails = z
   .array(z.object({ email: z.string(), primary: z.boolean(), verified: z.boolean() }))
   .check(z.maxLength(100))
 
 /**
- * GitHub knows OAuth 2 and no identities: what it gives opens its API, which lists the addresses of the account.
+ * GitHub has OAuth 2 but no identities: its token opens its API, which lists the account's addresses.
  * @param web where people sign in; an Enterprise Server has its API below the same host
  */
 export function createGitHubProvider(web: string, registration: Registration): Provider {
@@ -50,7 +50,7 @@ function open(web: string, { clientId, secret, fetch, timeoutSeconds }: Registra
   const isCloud = host === 'github.com' || host.endsWith('.ghe.com')
   const token = `${web}/login/oauth/access_token`
   const configuration = new oidc.Configuration(
-    // GitHub names itself so to whom it sends back.
+    // The issuer that GitHub sends back.
     {
       issuer: `${web}/login/oauth`,
       authorization_endpoint: `${web}/login/oauth/authorize`,
@@ -65,7 +65,7 @@ function open(web: string, { clientId, secret, fetch, timeoutSeconds }: Registra
   return { configuration, api: isCloud ? `https://api.${host}` : `${web}/api/v3` }
 }
 
-/** GitHub answers with status 200 when it refuses a code, and says so in the body. */
+/** When GitHub refuses a code, it answers with status 200 and an error in the body. */
 function withHonestStatus(fetch: Fetch, token: string): Fetch {
   return async (url, options) => {
     const answer = await fetch(url, options)
@@ -98,7 +98,7 @@ async function readEmails(configuration: oidc.Configuration, url: string, token:
   return emails.data
 }
 
-/** Others may belong to the account too, but the primary one is where GitHub itself writes to. */
+/** The account may have others, but GitHub itself uses the primary one. */
 function accountOf(emails: EmailList): Account {
   const primaries = emails.filter(({ primary }) => primary)
   const [own, ...others] = primaries

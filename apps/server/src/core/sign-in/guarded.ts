@@ -20,7 +20,7 @@ export function findGuardedById(db: Db, id: number): Promise<GuardedDomain | und
   return guarded(db).where('domains.id', '=', id).executeTakeFirst()
 }
 
-/** The domain of the console, if the console asks for a sign-in. */
+/** The domain of the console, if the console requires sign-in. */
 export function findConsoleDomain(db: Db): Promise<{ domain: string } | undefined> {
   return db
     .selectFrom('services')
@@ -31,7 +31,7 @@ export function findConsoleDomain(db: Db): Promise<{ domain: string } | undefine
     .executeTakeFirst()
 }
 
-/** The entry of the list by which somebody may come in. */
+/** The list's entry that admits this address. */
 export function findMember(db: Db, domain: number, email: string): Promise<{ id: number } | undefined> {
   return guarded(db)
     .innerJoin('domain_members', 'domain_members.domain_id', 'domains.id')

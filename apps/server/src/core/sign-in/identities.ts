@@ -1,9 +1,9 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto'
-import type { TunnelSettings } from '@postern/contract/desired-state'
+import type { TunnelSettings } from '@postern/contract/edge/desired-state'
 import { SignJWT } from 'jose'
 import { type KeyParts, loadKeys, type SignInKey } from './keys.ts'
 
-/** What a service can verify of a visitor. Times in seconds since the epoch. */
+/** The claims about a visitor that a service can verify. Times in seconds since the epoch. */
 interface IdentityClaims {
   email: string
   /** The domain. */
@@ -14,16 +14,16 @@ interface IdentityClaims {
 
 export type IdentityKey = TunnelSettings['identityKeys'][number]
 
-/** Identities of visitors for services: JWTs by ES256, which nearly all libraries verify. */
+/** Identities of visitors for services: JWTs with ES256, which nearly all libraries can verify. */
 export interface Identities {
-  /** Those of a JWKS: what they signed is good, or will be. */
+  /** The public keys for the JWKS: those of valid identities, and the next one. */
   publicKeys(): readonly IdentityKey[]
   seal(claims: IdentityClaims): Promise<string>
   renew(): Promise<void>
 }
 
-/** @param issuer the console's address */
-export async function loadIdentities(parts: KeyParts, issuer: string): Promise<Identities> {
+/** @param issuer the console's address now */
+export async function loadIdentities(parts: KeyParts, issuer: () => string): Promise<Identities> {
   const keys = await loadKeys(parts, {
     setting: 'sign-in.identity-keys',
     what: "key of visitors' identities renewed",
@@ -44,7 +44,7 @@ export async function loadIdentities(parts: KeyParts, issuer: string): Promise<I
       }),
     async seal({ email, ...claims }) {
       const key = keys.current()
-      return await new SignJWT({ iss: issuer, sub: email, email, ...claims })
+      return await new SignJWT({ iss: issuer(), sub: email, email, ...claims })
         .setProtectedHeader({ alg: 'ES256', typ: 'JWT', kid: key.id })
         .sign(privateKeyOf(key))
     },

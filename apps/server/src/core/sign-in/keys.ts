@@ -15,11 +15,11 @@ export interface SignInKey {
 }
 
 export interface SignInKeys {
-  /** The newest first; what any of them has made is still good. */
+  /** Newest first; what any of them has sealed or signed is still valid. */
   all(): readonly SignInKey[]
-  /** The one in use: the newest that everybody has had time to learn. */
+  /** The key in use: the newest that everybody has had time to learn. */
   current(): SignInKey
-  /** Makes a new key when it is time, and drops those by which nothing valid can have been made any more. */
+  /** Makes a new key when it is time, and removes keys whose products have all expired. */
   renew(): Promise<void>
 }
 
@@ -31,12 +31,12 @@ export interface KeyParts {
   randomBytes(count: number): Buffer
 }
 
-/** Where keys are kept, and what they are. */
+/** A kind of keys, and where they are stored. */
 export interface KeyKind {
   setting: 'sign-in.keys' | 'sign-in.identity-keys'
   /** In the record of changes. */
   what: string
-  /** Until those who have to know a new key know it, in ms. */
+  /** How long until everybody who needs a new key has it, in ms. */
   learning: number
   makeSecret(): string
 }
@@ -53,7 +53,7 @@ interface Renewal {
   onDispose(end: () => void): void
 }
 
-/** Looks once an hour whether it is time for a new key, until the context ends. */
+/** Checks once an hour whether it is time for a new key, until the context ends. */
 export function startKeyRenewal({ signInKeys, identities, log, onDispose }: Renewal): void {
   const look = () => {
     for (const keys of [signInKeys, identities])
@@ -64,12 +64,12 @@ export function startKeyRenewal({ signInKeys, identities, log, onDispose }: Rene
   look()
 }
 
-/** What seals the sessions of visitors. */
+/** The keys that seal visitors' sessions. */
 export async function loadSignInKeys(parts: KeyParts): Promise<SignInKeys> {
   return await loadKeys(parts, {
     setting: 'sign-in.keys',
     what: "key of visitors' sessions renewed",
-    // Edges that were away have it then.
+    // By then, edges that were disconnected have it.
     learning: 10 * 60_000,
     makeSecret: () => parts.randomBytes(32).toString('base64url'),
   })
@@ -105,7 +105,7 @@ export async function loadKeys(parts: KeyParts, kind: KeyKind): Promise<SignInKe
     current: () => keys.find(({ madeAt }) => madeAt <= clock() - learning) ?? newest(),
     async renew() {
       if (newest().madeAt > clock() - LIFE) return
-      // The one before is in use until the new one is known, and what it made is good for longer.
+      // The previous one is in use until the new one is known, and what it made stays valid longer.
       const next = [make(), newest()]
       await change(parts, { actor: 'server', what }, async (tx) => {
         await save(next, tx)

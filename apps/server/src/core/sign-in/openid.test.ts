@@ -1,7 +1,7 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { parseSettings } from '@postern/contract/settings'
+import { parseSettings } from '@postern/contract/settings/settings'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createProvider } from './create-provider.ts'
 import type { Provider } from './provider.ts'
@@ -11,16 +11,16 @@ const OURS = '11111111-1111-4111-8111-111111111111'
 const THEIRS = '99999999-9999-4999-8999-999999999999'
 const QUESTION = { state: 'a-state', nonce: 'a-nonce', verifier: 'v'.repeat(43) }
 
-/** What the next token says, over what every token of the tenant says. */
+/** The claims of the next token, in addition to those of the tenant's tokens. */
 let claims: Record<string, unknown> = {}
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 let local: string
 let close: () => void
-/** What the next discovery names, in place of its own. */
+/** Replaces fields of the next discovery. */
 let authorization: string | undefined
 let fault: 'hangs' | 'huge' | number | undefined
 
-/** Microsoft's own shape: one issuer for all tenants, with a place for the tenant's id in it. */
+/** As at Microsoft: one issuer for all tenants, with a placeholder for the tenant's id. */
 beforeAll(async () => {
   const jwk = { ...publicKey.export({ format: 'jwk' }), kid: '1', alg: 'RS256', use: 'sig' }
   const server = createServer((request, response) => {
@@ -64,7 +64,7 @@ function token(): object {
   return { access_token: 'at', token_type: 'Bearer', id_token: `${text}.${seal}` }
 }
 
-/** The real client, and the double in the place of Microsoft's hosts. */
+/** The real client, with the double in place of Microsoft's hosts. */
 function open(issuer: string, { timeoutSeconds = 5, place = local, host = HOST } = {}): Provider {
   const secret = { POSTERN_OIDC_CLIENT_ID: 'postern', POSTERN_OIDC_CLIENT_SECRET: 'secret' }
   const made = createProvider(parseSettings({ POSTERN_OIDC_ISSUER: issuer, ...secret }), {
@@ -83,11 +83,14 @@ const signIn = async (issuer: string, said: Record<string, unknown>) => {
 }
 
 describe.each(['microsoft', `${HOST}/organizations/v2.0`])('Microsoft by %s', (issuer) => {
-  it.each([true, 'true', 1, '1'])('lets in whose domain Microsoft has verified (%j)', async (xms_edov) => {
-    expect(await signIn(issuer, { xms_edov })).toMatchObject({ email: 'ann@example.com', doubt: null })
-    // Each tenant has an issuer of its own.
-    expect(await signIn(issuer, { xms_edov, tid: THEIRS })).toMatchObject({ doubt: null })
-  })
+  it.each([true, 'true', 1, '1'])(
+    'admits accounts whose domain Microsoft has verified (%j)',
+    async (xms_edov) => {
+      expect(await signIn(issuer, { xms_edov })).toMatchObject({ email: 'ann@example.com', doubt: null })
+      // Each tenant has an issuer of its own.
+      expect(await signIn(issuer, { xms_edov, tid: THEIRS })).toMatchObject({ doubt: null })
+    },
+  )
 
   it.each([
     ['nothing else', {}],
@@ -97,17 +100,17 @@ describe.each(['microsoft', `${HOST}/organizations/v2.0`])('Microsoft by %s', (i
     ['a claim of another type', { xms_edov: { value: true } }],
     ['a claim that is null', { xms_edov: null }],
     ['a verified secondary address', { verified_secondary_email: ['ann@example.com'] }],
-  ])('does not take the address that a strange tenant wrote, with %s', async (_what, more) => {
+  ])('does not accept the address that a foreign tenant wrote, with %s', async (_what, more) => {
     const account = await signIn(issuer, { tid: THEIRS, ...more })
     expect(account).toMatchObject({ email: 'ann@example.com', doubt: expect.stringMatching(/xms_edov/) })
   })
 
-  it('folds no other letter into one of a listed address', async () => {
+  it('does not fold another letter into one of a listed address', async () => {
     const said = { email: '\u{212A}ATE@example.com', xms_edov: true }
     expect(await signIn(issuer, said)).toMatchObject({ email: '\u{212A}ate@example.com' })
   })
 
-  it('never takes a name for an e-mail address', async () => {
+  it('never treats a name as an e-mail address', async () => {
     const said = {
       email: undefined,
       preferred_username: 'ann@example.com',
@@ -128,11 +131,11 @@ describe.each(['microsoft', `${HOST}/organizations/v2.0`])('Microsoft by %s', (i
   })
 })
 
-it('one tenant of Microsoft admits nobody of another', async () => {
+it('one tenant of Microsoft admits nobody from another', async () => {
   const issuer = `${HOST}/${OURS}/v2.0`
   expect(await signIn(issuer, { xms_edov: true })).toMatchObject({ doubt: null })
   await expect(signIn(issuer, { xms_edov: true, tid: THEIRS })).rejects.toMatchObject({ kind: 'untrusted' })
-  // Not even here does the word of a tenant count.
+  // Even here, a tenant's own claim does not count.
   expect(await signIn(issuer, { email_verified: true })).toMatchObject({ doubt: expect.any(String) })
 })
 
@@ -154,7 +157,7 @@ describe('discovery', () => {
     [404, 'untrusted', /no OpenID provider/],
     ['huge', 'untrusted', /too long/],
     ['hangs', 'unreachable', /did not answer/],
-  ] as const)('that fails (%s) is told apart, and tried again', async (what, kind, message) => {
+  ] as const)('that fails (%s) is recognised, and tried again', async (what, kind, message) => {
     fault = what
     const provider = open('microsoft', { timeoutSeconds: what === 'hangs' ? 0.3 : 5 })
     await expect(provider.discover()).rejects.toMatchObject({ kind, message: expect.stringMatching(message) })
@@ -162,7 +165,7 @@ describe('discovery', () => {
     await expect(open('microsoft').discover()).resolves.toBeDefined()
   })
 
-  it('that would send people to a program instead of a page is not believed', async () => {
+  it('that would send people to a program instead of a page is refused', async () => {
     fault = undefined
     authorization = 'javascript:alert(1)//'
     const question = { ...QUESTION, redirectUrl: 'https://203.0.113.1/.postern/callback', asksAccount: false }
@@ -170,7 +173,7 @@ describe('discovery', () => {
     authorization = undefined
   })
 
-  it('tries again with the next visitor, and believes no other issuer', async () => {
+  it('tries again with the next visitor, and accepts no other issuer', async () => {
     const provider = open('microsoft')
     fault = 500
     await expect(provider.discover()).rejects.toMatchObject({ kind: 'unreachable' })

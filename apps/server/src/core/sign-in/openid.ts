@@ -4,7 +4,7 @@ import type { Fetch } from './bounded-fetch.ts'
 import type { Account, Provider, Question } from './provider.ts'
 import { ProviderError, telling } from './provider-error.ts'
 
-/** How Postern is known at a provider, and how that is reached. */
+/** Postern's registration at a provider, and how to reach it. */
 export interface Registration {
   clientId: string
   secret: string
@@ -16,13 +16,13 @@ const GOOGLE = 'https://accounts.google.com'
 /** Microsoft's clouds. */
 const MICROSOFT = /(^|\.)(microsoftonline\.(com|us|cn)|windows\.net|ciamlogin\.com)$/
 
-/** A provider that says by OpenID Connect who has come. */
+/** A provider with OpenID Connect. */
 export function createOpenIdProvider(issuer: string, registration: Registration): Provider {
   const { host } = new URL(issuer)
   let found: Promise<oidc.Configuration> | undefined
   const discover = () => {
     found ??= find(issuer, registration)
-    // What fails is asked for again with the next visitor.
+    // A failed discovery is repeated for the next visitor.
     found.catch(() => {
       found = undefined
     })
@@ -47,10 +47,10 @@ export function createOpenIdProvider(issuer: string, registration: Registration)
 
 async function find(issuer: string, registration: Registration): Promise<oidc.Configuration> {
   const { clientId, secret, fetch, timeoutSeconds } = registration
-  // Plain HTTP only for a provider on this machine itself: the settings allow no other.
+  // Plain HTTP only for a provider on this machine: the settings allow no other.
   const plain = issuer.startsWith('http:') ? [oidc.allowInsecureRequests] : []
   return await oidc.discovery(new URL(issuer), clientId, secret, undefined, {
-    // The signature of an identity counts too, not only from whom it came.
+    // Verifies the signature of an identity too, not only where it came from.
     execute: [...plain, oidc.enableNonRepudiationChecks],
     timeout: timeoutSeconds,
     [oidc.customFetch]: fetch,
@@ -75,7 +75,7 @@ async function addressOf(configuration: oidc.Configuration, question: Question):
   return address
 }
 
-/** The address at a provider with what every OAuth 2 is asked. */
+/** The provider's address with the parameters that every OAuth 2 provider needs. */
 export async function buildAddress(
   configuration: oidc.Configuration,
   { redirectUrl, state, verifier }: Question,
@@ -90,7 +90,7 @@ export async function buildAddress(
   })
 }
 
-/** Whoever may refuse to ask for an account is asked for the sign-in again. */
+/** Providers that may ignore the choice of an account are asked to sign in again. */
 function promptOf(configuration: oidc.Configuration): string {
   const { issuer, prompt_values_supported: known } = configuration.serverMetadata()
   const isListed = Array.isArray(known) && known.includes('select_account')
@@ -99,8 +99,8 @@ function promptOf(configuration: oidc.Configuration): string {
 }
 
 /**
- * Whoever runs a tenant at Microsoft can write any address into an account. That Microsoft itself knows its domain as
- * the tenant's is in a claim of its own, and nothing else counts there.
+ * The administrator of a Microsoft tenant can write any address into an account. A separate claim shows that
+ * Microsoft has verified the domain as the tenant's, and only this claim counts.
  */
 function accountOf(claims: Account['claims'], isMicrosoft: boolean): Account {
   const { email, email_verified: isVerified, xms_edov: isOwned } = claims

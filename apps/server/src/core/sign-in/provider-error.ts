@@ -1,12 +1,12 @@
 import { codeOf } from '@postern/host/errors'
 
 /**
- * `denied`: who was asked said no. `refused`: the provider does not take what Postern sends. `unreachable`: it cannot be
- * reached just now, or fails. `untrusted`: it answers with something that must not be believed.
+ * `denied`: the person refused. `refused`: the provider refuses Postern's request. `unreachable`: it cannot be
+ * reached now, or fails. `untrusted`: its answer must not be trusted.
  */
 export type ProviderFault = 'denied' | 'refused' | 'unreachable' | 'untrusted'
 
-/** Nobody can be signed in; `message` says why, and what to do where that is known. */
+/** A sign-in failed; `message` says why and, where known, what to do. */
 export class ProviderError extends Error {
   readonly code = 'provider'
   readonly kind: ProviderFault
@@ -19,7 +19,10 @@ export class ProviderError extends Error {
 const MAX_WORDS = 300
 const WRONG_CLIENT = ['invalid_client', 'unauthorized_client', 'incorrect_client_credentials']
 
-/** Runs a step at a provider. @throws ProviderError in place of the library's errors, which hold what was answered */
+/**
+ * Runs a step at a provider.
+ * @throws ProviderError in place of the library's errors, which contain the answer
+ */
 export async function telling<T>(host: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -76,7 +79,7 @@ function textOf(error: Error, field: 'error' | 'error_description'): string | un
   return typeof value === 'string' ? value : undefined
 }
 
-/** The error, and what caused it, each by the next. */
+/** The error and the chain of its causes. */
 function causesOf(error: unknown, depth = 0): unknown[] {
   const cause = error instanceof Error && depth < 8 ? error.cause : undefined
   return cause === undefined ? [error] : [error, ...causesOf(cause, depth + 1)]

@@ -1,15 +1,21 @@
 import { ProviderError } from './provider-error.ts'
 
-/** Who says whose account a visitor has, and how Postern is known there. */
+/** The provider of visitors' accounts. */
 export interface Provider {
   readonly issuer: string
-  /** Where it is reached. @throws ProviderError */
+  /**
+   * Its host.
+   * @throws ProviderError
+   */
   discover(): Promise<Discovery>
-  /** Where a visitor signs in. @throws ProviderError */
+  /**
+   * The address where a visitor signs in.
+   * @throws ProviderError
+   */
   address(question: Question): Promise<URL>
   /**
-   * Redeems what the provider sent the visitor back with.
-   * @param rank those of a smaller one go first while many wait
+   * Redeems the code that the visitor brought back.
+   * @param rank smaller goes first while many wait
    * @throws ProviderError
    */
   redeem(
@@ -30,16 +36,16 @@ export interface Question {
   nonce: string
   /** For PKCE (RFC 7636). */
   verifier: string
-  /** Whether the provider shall ask with which account. */
+  /** Whether the provider is to ask for the account. */
   asksAccount: boolean
 }
 
 export interface Account {
-  /** As the provider said it. */
+  /** As the provider wrote it. */
   claims: Readonly<Record<string, unknown>>
-  /** In lower case; null: it does not say. */
+  /** In lower case; null: the provider does not say. */
   email: string | null
-  /** Why this account comes in nowhere; null: its address counts. */
+  /** Why this account is admitted nowhere; null: its address counts. */
   doubt: string | null
 }
 
@@ -49,7 +55,7 @@ export interface Identity {
   isVerified: boolean
 }
 
-/** @throws ProviderError when the provider did not say which address the account has */
+/** @throws ProviderError when the provider did not send an address */
 export function identityOf({ email, doubt }: Account): Identity {
   if (email === null) throw new ProviderError('refused', doubt ?? 'The account has no e-mail address.')
   return { email, isVerified: doubt === null }

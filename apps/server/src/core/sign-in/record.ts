@@ -8,7 +8,7 @@ import { ConflictError, NotFoundError } from '../errors.ts'
 import { listOrPage } from '../pages.ts'
 
 const KEPT_MS = 30 * 86_400_000
-/** Per domain. */
+/** How many are kept for each domain. */
 const KEPT_ROWS = 1000
 
 interface Came {
@@ -19,7 +19,7 @@ interface Came {
   outcome: SignInOutcome
 }
 
-/** Writes down who came, and forgets who came long ago. */
+/** Records a sign-in, and removes old ones. */
 export async function recordSignIn(
   { db, clock }: { db: Kysely<Database>; clock(): number },
   { domainId, ...came }: Came,
@@ -50,7 +50,10 @@ interface Parts {
   clock(): number
 }
 
-/** The newest first. @throws NotFoundError */
+/**
+ * Newest first.
+ * @throws NotFoundError
+ */
 export async function listSignIns(
   { db, clock }: Pick<Parts, 'db' | 'clock'>,
   domainId: number,
@@ -69,7 +72,7 @@ export async function listSignIns(
 }
 
 /**
- * Ends all sessions of a person at a domain: the entry gets another id, and no session knows that one.
+ * Ends all sessions of a person at a domain by giving the entry a new id, which no session has.
  * @throws NotFoundError, ConflictError for an e-mail that is not on the list
  */
 export async function endSessions(

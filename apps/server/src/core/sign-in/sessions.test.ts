@@ -25,7 +25,7 @@ const sign = (header: unknown, payload: unknown, secret = KEY.secret) => {
 const HEADER = { alg: 'HS256', kid: 'k1' }
 const CLAIMS = { ...VISITOR, iat: 1_700_000_000, exp: 1_700_000_100 }
 
-test('a session is read back until it is over', async () => {
+test('a session can be read until it expires', async () => {
   const { sessions, time } = makeSessions()
   const sealed = await sessions.seal(VISITOR)
   expect(await sessions.read(sealed)).toMatchObject(VISITOR)
@@ -54,11 +54,11 @@ test.each([
   ['a payload that is no object', sign(HEADER, '[]')],
   ['a time that is a text', sign(HEADER, { ...CLAIMS, exp: 'never' })],
   ['a member that is none', sign(HEADER, { ...CLAIMS, member: 'x' })],
-])('a session with %s is not good, and no failure', async (_, session) => {
+])('a session with %s is invalid, and no failure', async (_, session) => {
   expect(await makeSessions().sessions.read(session)).toBeUndefined()
 })
 
-test('a failure of ours says nothing of a session', async () => {
+test('a failure on our side does not make a session invalid', async () => {
   const { sessions } = makeSessions(() => {
     throw new Error('the keys cannot be read')
   })

@@ -1,29 +1,32 @@
-import { SIGN_IN } from '@postern/contract/sign-in'
+import { SIGN_IN } from '@postern/contract/sign-in/sign-in'
 import { errors, jwtVerify, SignJWT } from 'jose'
 import * as z from 'zod/mini'
 import type { Identities } from './identities.ts'
 import type { SignInKeys } from './keys.ts'
 
-/** What a session says of a visitor. Times in seconds since the epoch. */
+/** The content of a visitor's session. Times in seconds since the epoch. */
 const Claims = z.object({
-  /** The entry in the list of the domain by which the visitor may come in. */
+  /** The entry in the domain's list that admits the visitor. */
   member: z.string().check(z.regex(/^[1-9]\d{0,14}$/)),
   email: z.string(),
   /** The domain. */
   aud: z.string(),
   iat: z.number(),
   exp: z.number(),
-  /** When the provider was asked last. */
+  /** When the provider last confirmed the visitor. */
   auth_time: z.number(),
-  /** What HAProxy hands to the service: sealed in here, so that nobody brings another visitor's, and as long as this. */
+  /**
+   * The identity that HAProxy passes to the service. It is inside the seal, so that nobody can present another
+   * visitor's.
+   */
   identity: z.optional(z.string()),
 })
 export type VisitorClaims = z.infer<typeof Claims>
 
-/** Sessions of visitors: JWTs, which HAProxy checks by itself. */
+/** Sessions of visitors: JWTs, which HAProxy itself checks. */
 export interface VisitorSessions {
   seal(visitor: Pick<VisitorClaims, 'member' | 'email' | 'aud' | 'auth_time'>): Promise<string>
-  /** @returns undefined unless it is sealed here and still good */
+  /** @returns undefined unless it was sealed here and is still valid */
   read(session: string): Promise<VisitorClaims | undefined>
 }
 
@@ -51,7 +54,7 @@ export function createVisitorSessions({ signInKeys: keys, identities, clock }: P
         const { payload } = await jwtVerify(session, keyOf, options)
         return Claims.safeParse(payload).data
       } catch (error) {
-        // Not sealed here, or not good any more: both are the same to whoever asks.
+        // Not sealed here, or expired: for the caller both are the same.
         if (error instanceof errors.JOSEError) return undefined
         throw error
       }

@@ -5,10 +5,13 @@ import type { VisitorClaims } from './sessions.ts'
 /** A session and all its renewals. */
 type SignIn = Pick<VisitorClaims, 'email' | 'auth_time'>
 
-/** Per domain: any more have to be people who are on its list. */
+/** For each domain: only people on its list could exceed it. */
 const KEPT_ROWS = 1000
 
-/** Ends the renewal of a session, of which there may be copies. @param oldest older ones are not renewed anyway, in s */
+/**
+ * Ends the renewal of a session, even if copies of it exist.
+ * @param oldest sessions before this are not renewed anyway, in s
+ */
 export async function keepSignedOut(
   db: Kysely<Database>,
   domainId: number,

@@ -1,15 +1,15 @@
-import { SIGN_IN } from '@postern/contract/sign-in'
+import { SIGN_IN } from '@postern/contract/sign-in/sign-in'
 import type { Identity } from './provider.ts'
 
-/** Those of a request, by name. */
+/** The cookies of a request, by name. */
 export type Cookies = ReadonlyMap<string, string>
 
-/** How one step of the flow ends. */
+/** The outcome of one step of the flow. */
 export type Step =
   | { kind: 'go'; to: string; cookies: string[] }
-  /** Who has come is not on the list. */
+  /** The visitor is not on the list. */
   | { kind: 'refused'; domain: string; identity: Identity; again: string; cookies: string[] }
-  /** `again`: where to begin once more; null: only from the service itself. */
+  /** `again`: the address at which to begin again; null: only from the service itself. */
   | { kind: 'failed'; title: string; message: string; again: string | null; cookies: string[] }
   | { kind: 'out'; domain: string; cookies: string[] }
 
@@ -46,7 +46,7 @@ export function failed(trouble: keyof typeof TROUBLES, again: string | null = nu
 
 const MAX_WANTED = 2048
 
-/** A path of the domain itself; its host is put before it, so that it can lead nowhere else. */
+/** A path of the domain itself; its host is prepended, so that it cannot lead elsewhere. */
 export function wantedOf(to: string | undefined): string {
   const isPath = to !== undefined && to.length <= MAX_WANTED && /^\/[\x21-\x7e]*$/.test(to)
   return isPath && !Object.values<string>(SIGN_IN.paths).includes(to.split('?')[0] ?? '') ? to : '/'

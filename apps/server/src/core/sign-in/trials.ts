@@ -1,27 +1,33 @@
-import { SIGN_IN } from '@postern/contract/sign-in'
-import type { ProviderCheck, Trial, TrialAccount } from '@postern/contract/trials'
+import { SIGN_IN } from '@postern/contract/sign-in/sign-in'
+import type { ProviderCheck, Trial, TrialAccount } from '@postern/contract/sign-in/trials'
 import * as z from 'zod/mini'
+import type { ServerConfig } from '../../config.ts'
 import { ConflictError, UnavailableError } from '../errors.ts'
 import { digest } from './attempts.ts'
+import type { Providers } from './create-provider.ts'
+import { redirectUrlOf } from './flow.ts'
 import type { FlowTokens } from './flow-tokens.ts'
 import type { Account, Provider } from './provider.ts'
 import { ProviderError } from './provider-error.ts'
 import { type Cookies, cookieOf } from './steps.ts'
 
 /**
- * Sign-ins by which operators try the provider out. What comes of one is shown to the session of the console that began
- * it, and opens nothing: it never becomes a ticket.
+ * Sign-ins with which operators try the provider out. The outcome is shown to the console's session that began it,
+ * and opens nothing: it never becomes a ticket.
  */
 export interface Trials {
   check(): Promise<ProviderCheck>
   /**
-   * Takes the place of the session's last one. With `isBound` only the browser that has `cookie` can end it; without TLS
-   * no cookie would reach the redirect address.
-   * @throws ConflictError without a provider; UnavailableError that says why it cannot be asked
+   * Begins a trial in place of the session's last one. With `isBound` only the browser that has `cookie` can finish
+   * it; without TLS no cookie would reach the redirect address.
+   * @throws ConflictError without a provider; UnavailableError with the reason when the provider cannot be reached
    */
   begin(sessionId: number, isBound: boolean): Promise<{ address: string; cookie: string | null }>
   find(sessionId: number): Trial
-  /** What the provider sent an operator back with. @returns whether it was a trial's */
+  /**
+   * Takes the parameters with which the provider sent somebody back.
+   * @returns whether they belong to a trial
+   */
   end(search: string, cookies: Cookies): Promise<boolean>
 }
 
@@ -29,15 +35,16 @@ interface Parts {
   clock(): number
   randomBytes(count: number): Buffer
   flowTokens: FlowTokens
-  provider: Provider | undefined
-  redirectUrl: string
+  config: ServerConfig
+  providers: Providers
 }
 
 interface Begun {
   id: string
   nonce: string
   verifier: string
-  /** The digest of the cookie in the browser that began. */
+  provider: Provider
+  /** The digest of the cookie in the browser that began it. */
   browser: string | null
   until: number
   isUsed: boolean
@@ -45,13 +52,13 @@ interface Begun {
 }
 
 const SECONDS = 900
-/** Over all sessions; the oldest goes. */
+/** Over all sessions; beyond it, the oldest is dropped. */
 const MAX_BEGUN = 100
 const COOKIE = `${SIGN_IN.cookie}-trial`
 const State = z.object({ id: z.string(), sessionId: z.number() })
 
 export function createTrials(parts: Parts): Trials {
-  const { clock, flowTokens, provider, redirectUrl } = parts
+  const { clock, flowTokens, providers } = parts
   const begun = new Map<number, Begun>()
   const token = () => parts.randomBytes(32).toString('base64url')
   const find = (sessionId: number) => {
@@ -60,7 +67,8 @@ export function createTrials(parts: Parts): Trials {
   }
   return {
     async check() {
-      const none = { issuer: null, redirectUrl, endpoints: [], problem: null }
+      const provider = providers.current()
+      const none = { issuer: null, redirectUrl: redirectUrlOf(parts), endpoints: [], problem: null }
       if (!provider) return none
       try {
         return { ...none, ...(await provider.discover()) }
@@ -70,10 +78,11 @@ export function createTrials(parts: Parts): Trials {
     },
 
     async begin(sessionId, isBound) {
+      const provider = providers.current()
       if (!provider) throw new ConflictError('No sign-in provider is set up')
       const [id, nonce, verifier, secret] = [token(), token(), token(), token()]
       const state = flowTokens.seal('trial', SECONDS, { id, sessionId })
-      const question = { nonce, verifier, state, redirectUrl, asksAccount: true }
+      const question = { nonce, verifier, state, redirectUrl: redirectUrlOf(parts), asksAccount: true }
       const address = await provider.address(question).catch((error: unknown) => {
         throw new UnavailableError(problemOf(error))
       })
@@ -83,22 +92,22 @@ export function createTrials(parts: Parts): Trials {
       const browser = isBound ? digest(secret) : null
       const until = clock() + SECONDS * 1000
       const trial: Trial = { state: 'waiting' }
-      begun.set(sessionId, { id, nonce, verifier, browser, until, isUsed: false, trial })
+      begun.set(sessionId, { id, provider, nonce, verifier, browser, until, isUsed: false, trial })
       return { address: address.href, cookie: isBound ? cookieOf(COOKIE, secret, SECONDS) : null }
     },
 
     find: (sessionId) => find(sessionId)?.trial ?? { state: 'none' },
 
     async end(search, cookies) {
-      const answer = new URL(redirectUrl + search)
+      const answer = new URL(redirectUrlOf(parts) + search)
       const sealed = answer.searchParams.get('state') ?? ''
       const state = State.safeParse(flowTokens.open('trial', sealed))
       if (!state.success) return false
       const own = find(state.data.sessionId)
       const isOwn = own?.id === state.data.id && !own.isUsed && isBrowser(own, cookies)
-      if (!provider || !own || !isOwn) return true
+      if (!own || !isOwn) return true
       own.isUsed = true
-      const { nonce, verifier } = own
+      const { provider, nonce, verifier } = own
       try {
         const account = await provider.redeem(answer, { state: sealed, nonce, verifier })
         own.trial = { state: 'done', account: shownOf(account) }
@@ -114,7 +123,7 @@ function isBrowser({ browser }: Begun, cookies: Cookies): boolean {
   return browser === null || digest(cookies.get(COOKIE) ?? '') === browser
 }
 
-/** @throws whatever is not the provider's */
+/** @throws errors other than the provider's */
 function problemOf(error: unknown): string {
   if (error instanceof ProviderError || error instanceof UnavailableError) return error.message
   throw error
@@ -122,7 +131,7 @@ function problemOf(error: unknown): string {
 
 const MAX_CLAIMS = 40
 const MAX_CLAIM = 300
-/** They say nothing of a person. */
+/** They contain nothing about a person. */
 const OF_THE_PROTOCOL = ['nonce', 'at_hash', 'c_hash', 's_hash', 'sid', 'uti', 'rh', 'aio']
 
 function shownOf({ email, doubt, claims }: Account): TrialAccount {

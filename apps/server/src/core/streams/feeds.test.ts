@@ -20,7 +20,7 @@ const fail = (error: unknown) => {
   throw error
 }
 
-test('many who follow the same cost one computation', async () => {
+test('many followers of the same state cost one computation', async () => {
   const { topic, compute } = createTopic({ json: '[1]' })
   const feeds = createFeeds(createLiveBus(fail), fail)
   const all = Array.from({ length: 100 }, createFollower)
@@ -30,7 +30,7 @@ test('many who follow the same cost one computation', async () => {
   expect(all.every(({ got }) => got.length === 1)).toBe(true)
 })
 
-test('who reads slowly misses states and then gets the newest', async () => {
+test('a slow reader misses states and then gets the newest', async () => {
   const state: { json: string | undefined } = { json: '[1]' }
   const { topic, compute } = createTopic(state)
   const bus = createLiveBus(fail)
@@ -49,7 +49,7 @@ test('who reads slowly misses states and then gets the newest', async () => {
   expect(got).toEqual(['[1]', '[2]'])
 })
 
-test('what is gone ends the following; what is not followed is not computed', async () => {
+test('a state that disappears ends the following; an unfollowed state is not computed', async () => {
   const state: { json: string | undefined } = { json: undefined }
   const { topic, compute } = createTopic(state)
   const bus = createLiveBus(fail)

@@ -1,25 +1,25 @@
 import { createSingleFlight, type SingleFlight } from '@postern/host/tasks'
 import type { Hint, LiveBus } from '../../changes/live.ts'
 
-/** A state that several may follow at once; it is computed once for all of them. */
+/** A state that several readers may follow at once; it is computed once for all of them. */
 export interface Topic {
   /** Equal keys mean the same state. */
   key: string
   /** Whether a hint may have changed it. */
   concerns(hint: Hint): boolean
-  /** The state as JSON; undefined when there is none any more, which ends the following. */
+  /** The state as JSON; undefined when it no longer exists, which ends the following. */
   compute(): Promise<string | undefined>
 }
 
 export interface Follower {
-  /** While true nothing is sent; `resume` of the following is then called when it can be. */
+  /** While true, nothing is sent; the reader calls `resume` when it can take more. */
   readonly isBusy: boolean
   send(json: string): void
   end(): void
 }
 
 export interface Following {
-  /** The follower can take more: it gets the newest state, if it has missed it. */
+  /** The reader can take more: it gets the newest state, if it has missed it. */
   resume(): void
   stop(): void
 }
@@ -28,7 +28,7 @@ export interface Feeds {
   follow(topic: Topic, follower: Follower): Following
 }
 
-/** At most this often a follower gets changes; the first after a quiet time comes at once. */
+/** A follower gets changes at most this often; the first after a quiet time comes at once. */
 const GAP_MS = 250
 
 interface Feed {

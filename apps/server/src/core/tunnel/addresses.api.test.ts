@@ -33,7 +33,7 @@ function take(addresses: readonly string[]): Promise<void> {
   })
 }
 
-test('a freed address comes again, whether its node was deleted or has moved', async () => {
+test('a freed address is used again, whether its node was deleted or has moved', async () => {
   const nodes = [await create(), await create(), await create()]
   expect(nodes.map(({ address }) => address)).toEqual(['10.64.0.2', '10.64.0.3', '10.64.0.4'])
   await client.delete(`/api/nodes/${nodes[1].id}`)
@@ -43,7 +43,7 @@ test('a freed address comes again, whether its node was deleted or has moved', a
   expect((await create()).address).toBe('10.64.0.5')
 })
 
-test('the whole network can be used, without any reserved address, and then no more', async () => {
+test('the whole network can be used, except reserved addresses, and then it is full', async () => {
   const all = Array.from({ length: 256 }, (_, block) => wholeBlock(block)).flat()
   await take(all.filter((address) => address !== '10.64.255.254'))
   const last = await create()

@@ -5,24 +5,26 @@ import type { Kysely } from 'kysely'
 import type { Database } from '../../db/schema.ts'
 import { ConflictError } from '../errors.ts'
 
-/** Gives addresses, the lowest free one first. */
+/** Assigns addresses, lowest free one first. */
 export interface AddressBook {
   /** @throws ConflictError when the network is full */
   next(db: Kysely<Database>): Promise<string>
-  /** An address that a node had may be given again. */
+  /** Makes a node's former address available again. */
   release(address4: string): void
 }
 
 /** In every /24 .0, .1 and .255 are reserved. */
 const FIRST_HOST = 2
 const HOSTS = 253
-/** Addresses of the whole /16 that nodes can have. */
-const PLACES = 256 * HOSTS
+/** How many addresses of the whole /16 nodes can have. */
+export const PLACES = 256 * HOSTS
 /** How many addresses are looked up in one statement, at first and at most. */
 const FEW = 8
 const MANY = 1024
 
-/** Remembers below which address none is free, so that a new node costs a look at a few, however many there are. */
+/**
+ * Remembers below which address none is free, so that a new node takes a look at only a few, however many there are.
+ */
 export function createAddressBook(network4: string): AddressBook {
   const network = network4.split('.').slice(0, 2).join('.')
   let first = 0
@@ -46,7 +48,7 @@ function addressAt(network: string, place: number): string {
   return `${network}.${Math.floor(place / HOSTS)}.${FIRST_HOST + (place % HOSTS)}`
 }
 
-/** @returns the first place of these that no node has */
+/** @returns the first of these that no node has */
 async function findFree(
   db: Kysely<Database>,
   network: string,
@@ -76,7 +78,7 @@ export function address6Of(network6: string, address4: string): string {
   return formatIp({ family: 6, value: base.value | ip.value })
 }
 
-/** The edge's address as a node sees it: .1 of the node's /24. */
+/** The edge's address for a node: .1 of the node's /24. */
 export function edgeAddressOf(address4: string): string {
   return `${address4.split('.').slice(0, 3).join('.')}.1`
 }

@@ -17,9 +17,9 @@ export interface Tunnel {
   /** `host:port` for nodes, an IPv6 address in brackets. */
   readonly endpoint: string
   address6(address4: string): string
-  /** The edge as the node with this address reaches it inside the tunnel. */
+  /** The edge's address inside the tunnel for the node with this address. */
   edgeAddress(address4: string): string
-  /** What a node sends through the tunnel. */
+  /** The networks that a node sends through the tunnel. */
   allowedIps(node: { allowInternet: boolean }): string[]
 }
 
@@ -45,7 +45,9 @@ export async function loadTunnel(parts: Parts): Promise<Tunnel> {
     publicKey: publicKeyOf(privateKey),
     network4,
     network6,
-    endpoint: `${bracketed(config.publicHost)}:${config.settings.POSTERN_TUNNEL_PORT}`,
+    get endpoint() {
+      return `${bracketed(config.publicHost)}:${config.settings.POSTERN_TUNNEL_PORT}`
+    },
     address6: (address4) => address6Of(network6, address4),
     edgeAddress: edgeAddressOf,
     allowedIps: (node) => (node.allowInternet ? ['0.0.0.0/0', '::/0'] : [network4, network6]),

@@ -16,6 +16,9 @@ import { sharesOfAgents } from './0015-shares-of-agents.ts'
 import { countsOfServices } from './0016-counts-of-services.ts'
 import { tokensOfPublications } from './0017-tokens-of-publications.ts'
 import { freedDomains } from './0018-freed-domains.ts'
+import { rotatedTokens } from './0019-rotated-tokens.ts'
+import { usedNames } from './0020-used-names.ts'
+import { alerts } from './0022-alerts.ts'
 import { counts } from './live-0002-counts.ts'
 
 /** In order; a released migration is never edited. The database counts how many of them it has. */
@@ -38,7 +41,15 @@ export const MIGRATIONS: readonly string[] = [
   countsOfServices,
   tokensOfPublications,
   freedDomains,
+  rotatedTokens,
+  usedNames,
   'ALTER TABLE services ADD COLUMN strip_path INTEGER NOT NULL DEFAULT 0 CHECK (strip_path IN (0, 1));',
+  // The list of all services, by name.
+  'CREATE INDEX services_named ON services (name_folded, id) WHERE system = 0;',
+  alerts,
+  `ALTER TABLE alert_rules ADD COLUMN domain_id INTEGER REFERENCES domains (id) ON DELETE CASCADE;
+  ALTER TABLE alert_rules ADD COLUMN edge_id INTEGER REFERENCES edges (id) ON DELETE CASCADE;
+  CREATE INDEX alert_rules_of_domains ON alert_rules (domain_id);`,
 ]
 
 export const LIVE_MIGRATIONS: readonly string[] = [
@@ -53,4 +64,5 @@ export const LIVE_MIGRATIONS: readonly string[] = [
   counts,
   'CREATE TABLE token_uses (token_id INTEGER PRIMARY KEY, used_at INTEGER NOT NULL) STRICT;',
   'ALTER TABLE token_uses ADD COLUMN used_from TEXT;',
+  'ALTER TABLE counts ADD COLUMN answers TEXT;',
 ]

@@ -1,3 +1,4 @@
+import { scryptSync } from 'node:crypto'
 import { startTestServer, TEST_ADMIN, type TestServer } from '@postern/testkit/server'
 import { fresh } from '@postern/testkit/shared'
 import { expect, test } from 'vitest'
@@ -35,6 +36,21 @@ test('a wrong password and an unknown name answer the same', async () => {
   }
 })
 
+test('a hash from before Argon2id lets in, and is renewed by the right password only', async () => {
+  const { db } = server.context
+  const readHash = async () =>
+    (await db.selectFrom('users').select('password_hash').executeTakeFirstOrThrow()).password_hash
+  const salt = Buffer.alloc(16, 1)
+  const hash = scryptSync(TEST_ADMIN.password, salt, 32, { N: 1024 })
+  const before = `scrypt$1024$${salt.toString('base64url')}$${hash.toString('base64url')}`
+  await db.updateTable('users').set({ password_hash: before }).execute()
+  expect((await login('admin', 'no')).statusCode).toBe(401)
+  expect(await readHash()).toBe(before)
+  expect((await login('admin', TEST_ADMIN.password)).statusCode).toBe(200)
+  expect(await readHash()).toMatch(/^\$argon2id\$/)
+  expect((await login('admin', TEST_ADMIN.password)).statusCode).toBe(200)
+})
+
 test('five failures lock that account from that address, with the time to wait', async () => {
   for (let i = 0; i < 5; i++) expect((await login('admin', 'no')).statusCode).toBe(401)
   const locked = await login('admin', TEST_ADMIN.password)
@@ -45,7 +61,7 @@ test('five failures lock that account from that address, with the time to wait',
   expect((await login('admin', TEST_ADMIN.password)).statusCode).toBe(200)
 })
 
-test('attempts side by side count as well', async () => {
+test('parallel attempts count as well', async () => {
   const answers = await Promise.all(Array.from({ length: 20 }, () => login('admin', 'no')))
   expect(answers.filter((answer) => answer.statusCode === 401)).toHaveLength(5)
 })
@@ -64,10 +80,10 @@ test('one password is checked at a time, for the memory that each takes', async 
   expect(isBegun).toBe(true)
 })
 
-test('too many at once are told to wait, without a trace of each in the log', async () => {
+test('too many at once are told to wait, without a stack trace for each in the log', async () => {
   const busy = Promise.withResolvers<void>()
   const inside = Array.from({ length: 51 }, () => server.context.passwordGate.pass(() => busy.promise))
-  // A name that nobody has takes the same way.
+  // An unknown name takes the same path.
   for (const name of ['admin', 'nobody']) expect((await login(name, 'no')).statusCode).toBe(503)
   busy.resolve()
   await Promise.all(inside)
@@ -130,7 +146,7 @@ test('a foreign origin may not change anything, our own may', async () => {
   expect((await send('https://localhost:8443')).statusCode).toBe(201)
 })
 
-test('each credential opens only its own kind of door', async () => {
+test('each credential opens only its own kind of endpoint', async () => {
   const client = await server.signIn()
   const { token: nodeToken } = (await client.post('/api/nodes', { name: 'n' })).json()
   expect((await withBearer(nodeToken, '/api/nodes')).statusCode).toBe(403)
@@ -140,7 +156,7 @@ test('each credential opens only its own kind of door', async () => {
   expect((await server.as(nodeToken).post('/api/edge/state')).statusCode).toBe(401)
 })
 
-test('forwarded headers are believed behind HAProxy only, and only one hop', async () => {
+test('forwarded headers count only behind HAProxy, and only one hop', async () => {
   const behind = await startTestServer({ trustForwarded: true, now: server.now })
   const attempt = (target: TestServer, forwarded: string) =>
     target.call({
@@ -159,7 +175,7 @@ test('forwarded headers are believed behind HAProxy only, and only one hop', asy
   await behind.close()
 })
 
-test('HSTS is only said to those who came by https through HAProxy', async () => {
+test('HSTS is sent only to clients that came by https through HAProxy', async () => {
   const behind = await startTestServer({ trustForwarded: true })
   const ask = (target: TestServer, proto: string) =>
     target.call({ method: 'GET', url: '/api/health', headers: { 'x-forwarded-proto': proto } })
@@ -169,7 +185,7 @@ test('HSTS is only said to those who came by https through HAProxy', async () =>
   await behind.close()
 })
 
-test('after the first start the database is the truth, not the setting', async () => {
+test('after the first start the database counts, not the setting', async () => {
   await server.restart({
     settings: { POSTERN_ADMIN_PASSWORD: 'another password', POSTERN_ADMIN_USERNAME: 'other' },
   })

@@ -8,7 +8,7 @@ import { openDatabase } from '../../db/open.ts'
 const server = fresh(startTestServer)
 const client = fresh(() => server.signIn())
 
-/** Everything secret there is after a node with a file was made, in the clear. */
+/** Every secret that exists after a node with a file was created, in the clear. */
 async function makeSecrets() {
   const { token } = (await client.post('/api/nodes', { name: 'a' })).json()
   const file = (await client.get('/api/nodes/2/download')).body
@@ -78,13 +78,13 @@ test('the stored secrets need their key: without it the server does not start', 
   await expect(server.restart({}, lose)).rejects.toThrow('secret.key is missing')
 })
 
-test('a database that is gone or empty beside its key is not begun anew: the edges would follow', async () => {
+test('a database that is missing or empty beside its key is not started over: the edges would follow', async () => {
   const { database } = server.context.config.paths
   for (const lose of [() => rmSync(database), () => writeFileSync(database, '')])
     await expect(server.restart({}, lose)).rejects.toThrow('restore the database')
 })
 
-test('a first start that was killed before it made its key is taken up again', async () => {
+test('a first start that was killed before it made its key can be repeated', async () => {
   const { database, secretKey } = server.context.config.paths
   await server.restart({}, async () => {
     for (const file of [database, secretKey]) rmSync(file)

@@ -1,4 +1,4 @@
-import { SESSION_KEY_HEADER } from '@postern/contract/auth'
+import { SESSION_KEY_HEADER } from '@postern/contract/sign-in/auth'
 import { followStream } from '@postern/testkit/event-stream'
 import { writeRows } from '@postern/testkit/rows'
 import { startTestServer, TEST_ADMIN } from '@postern/testkit/server'
@@ -38,7 +38,7 @@ async function ticketOf(headers: Record<string, string>): Promise<string> {
   return answer.json<{ ticket: string }>().ticket
 }
 
-test('a bound session opens with both halves, and with neither alone', async () => {
+test('a bound session needs both halves', async () => {
   const token = await signIn(KEY)
   expect(await ask({ ...bearer(token), ...withKey(KEY) })).toBe(200)
   expect(await ask({ cookie: `token=${token}`, ...withKey(KEY) })).toBe(200)
@@ -52,7 +52,7 @@ test('a bound session opens with both halves, and with neither alone', async () 
     expect([headers, await ask(headers)]).toEqual([headers, 401])
 })
 
-test('what reads only the cookie has no stream, no file and no ticket, and ends nothing', async () => {
+test('a client with only the cookie gets no stream, no file and no ticket, and ends nothing', async () => {
   const token = await signIn(KEY)
   const paths = [
     '/api/nodes/stream',
@@ -72,7 +72,7 @@ test('a client that knows only the specification opens streams by its token in t
   stream.close()
 })
 
-test('a token that another page put into the cookie does not become the session of who has a key', async () => {
+test('a token that another page put into the cookie does not become the session of a client with a key', async () => {
   const foreign = await signIn()
   expect(await ask({ cookie: `token=${foreign}` })).toBe(200)
   expect(await ask({ cookie: `token=${foreign}`, ...withKey(KEY) })).toBe(401)
@@ -124,7 +124,7 @@ test.each([
   expect(await ask({}, `/api/nodes/stream?token=${encodeURIComponent(forge(ticket))}`)).toBe(401)
 })
 
-test('the end of the session is that of its tickets and of the streams that they opened', async () => {
+test('the end of a session ends its tickets, and the streams that they opened', async () => {
   const session = { ...bearer(await signIn(KEY)), ...withKey(KEY) }
   const ticket = await ticketOf(session)
   const stream = await followStream(`${await server.listen()}/api/nodes/stream?token=${ticket}`)
@@ -161,7 +161,7 @@ test('a session that is used every day ends after thirty, and its streams with i
   expect(await ask(bearer(token))).toBe(401)
 })
 
-test('one of before there was an end gets one', async () => {
+test('a session from a release without this limit gets an end', async () => {
   const token = await signIn()
   await server.context.db
     .updateTable('sessions')

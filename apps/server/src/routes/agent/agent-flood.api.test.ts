@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import type { HttpService } from '@postern/contract/services'
+import type { HttpService } from '@postern/contract/services/services'
 import { fetchState } from '@postern/testkit/edge-client'
 import { startTestServer } from '@postern/testkit/server'
 import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { beforeAll, expect, test } from 'vitest'
 
-/** A hostile node with a token that is right, which speaks WebSocket byte by byte. */
+/** A hostile node with a valid token, which speaks WebSocket byte by byte. */
 let port: number
 let token: string
 const server = shared(startTestServer)
@@ -21,7 +21,7 @@ beforeAll(async () => {
 /** Reads nothing once it is upgraded, unless told to. */
 async function openSilent(): Promise<Socket> {
   const socket = connect(port, '127.0.0.1')
-  // The server drops it at any moment: that is what is tested.
+  // The server may disconnect it at any moment, which is what is tested.
   socket.on('error', () => undefined)
   const key = randomBytes(16).toString('base64')
   socket.write(
@@ -45,7 +45,7 @@ function frame(opcode: number, payload: Buffer, isLast = true): Buffer {
 const many = (one: Buffer) => Buffer.concat(Array.from({ length: 500 }, () => one))
 const FLOODS: [string, Buffer[]][] = [
   ['pings', [many(frame(9, Buffer.alloc(125)))]],
-  ['pongs that nobody asked for', [many(frame(10, Buffer.alloc(125)))]],
+  ['unsolicited pongs', [many(frame(10, Buffer.alloc(125)))]],
   [
     'a message in endless pieces of one byte',
     [frame(1, Buffer.alloc(1), false), many(frame(0, Buffer.alloc(1), false))],
@@ -91,12 +91,12 @@ test('many sockets of one node leave four, and the console answers meanwhile', a
   for (const socket of sockets) socket.resume()
   await until('the rest to be dropped', () => sockets.filter((socket) => !socket.destroyed).length <= 4)
   expect(sockets.filter((socket) => !socket.destroyed)).toHaveLength(4)
-  // Half of them at least: the machine may be busy meanwhile.
+  // At least half of them: the machine may be busy meanwhile.
   expect(times.sort((a, b) => a - b)[10]).toBeLessThan(1000)
   for (const socket of sockets) socket.destroy()
 })
 
-/** What a hostile node may put into any field of a service. */
+/** Values that a hostile node may put into any field of a service. */
 const HOSTILE: readonly unknown[] = [
   ...[
     '',
@@ -153,7 +153,7 @@ const FIELDS = [
   ...['source', 'system', 'constructor', 'toString', 'hasOwnProperty'],
 ]
 
-test('a hostile set publishes nothing beside the rules, and hides no service that is right', async () => {
+test('a hostile set publishes nothing against the rules, and hides no valid service', async () => {
   const { token } = (
     await client.post('/api/nodes', {
       name: 'liar',
@@ -188,7 +188,7 @@ test('a hostile set publishes nothing beside the rules, and hides no service tha
       expect(row.pathLocation, field).toMatch(/^\/[\w/.~-]*$/)
       expect(row.backendHost, field).toBeNull()
     }
-    // The edge, too, reads the state that came of it.
+    // The edge, too, can read the resulting state.
     await fetchState(server)
   }
 })
@@ -202,7 +202,7 @@ test.each([
   ['a list without end', `{"source":"docker","services":[${'{},'.repeat(9000)}{}]}`],
   ['a body without end', `{"source":"${'x'.repeat(300_000)}","services":[]}`],
   ['a deep nest', `{"source":"docker","services":${'['.repeat(50_000)}${']'.repeat(50_000)}}`],
-])('a set that is %s is refused in a few words', async (_what, payload) => {
+])('a set that is %s is refused with a short message', async (_what, payload) => {
   const { token } = (await client.post('/api/nodes', { name: 'liar', agentMayPublish: true })).json()
   const answer = await server.call({
     ...{ method: 'PUT', url: '/api/agent/services', payload },

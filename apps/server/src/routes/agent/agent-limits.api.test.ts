@@ -93,7 +93,7 @@ describe('an agent touches nothing but its own', () => {
     expect(await lab.published()).toEqual(['theirs'])
   })
 
-  it('no domain of people that none gave to its node, and no name of which DNS leads elsewhere', async () => {
+  it('no domain of people that nobody gave to its node, and no name whose DNS points elsewhere', async () => {
     const agentDomains = ['given.example.org', '*.apps.example.org']
     const own = await lab.createNode('own', { agentDomains })
     for (const domain of ['shop.example.com', 'given.example.org'])
@@ -126,7 +126,7 @@ describe('an agent touches nothing but its own', () => {
     expect(await lab.publish([beside], { from: own })).toMatchObject([{ state: 'published' }])
   })
 
-  it('loses what it has when a person takes the domain from its node, and gets it back', async () => {
+  it('loses its services when a person takes the domain from its node, and gets them back', async () => {
     await lab.publish([web('a')])
     const carried = async () => (await fetchState(lab.server)).sections.routes?.length
     expect(await carried()).toBe(2)
@@ -162,7 +162,7 @@ describe('an agent touches nothing but its own', () => {
 })
 
 describe('a domain that is made for a source', () => {
-  it('goes with the last service there', async () => {
+  it('goes with its last service', async () => {
     await lab.publish([web('a'), web('b', { domain: 'a.example.com', pathLocation: '/b' })])
     await lab.publish([web('b', { domain: 'a.example.com', pathLocation: '/b' })])
     expect(await lab.domains()).toEqual(['a.example.com'])
@@ -190,7 +190,7 @@ describe('a domain that is made for a source', () => {
     expect(await lab.domains()).toEqual(['a.example.com'])
   })
 
-  it('is looked up, a bounded number of times', async () => {
+  it('is looked up, a limited number of times', async () => {
     let asked = 0
     lab.server.context.resolver.resolve = async () => {
       asked++

@@ -26,7 +26,7 @@ describe('a person', () => {
     await lab.toggle(await lab.get('a'), 'disable')
     const held = { key: 'a', enabled: false, disabledByPerson: true }
     expect(await lab.publish([web('a'), port('b')])).toMatchObject([held, { key: 'b', enabled: true }])
-    // Also when the container is made anew meanwhile.
+    // Even when the container is recreated meanwhile.
     await lab.publish([])
     expect(await lab.publish([web('a', { backendPort: 9 })])).toMatchObject([held])
     await lab.remove(await lab.get('a'))
@@ -54,7 +54,7 @@ describe('a person', () => {
     expect(await lab.published()).toEqual(['a', 'b'])
   })
 
-  it('reads who did it', async () => {
+  it('see in the record who did it', async () => {
     await lab.publish([web('a', { backendPort: 1 })])
     await lab.publish([])
     const { changes } = (await lab.client.get('/api/overview')).json()
@@ -67,7 +67,7 @@ describe('a person', () => {
 })
 
 describe('the right to publish', () => {
-  it('is off unless a person gives it, and the agent learns of it', async () => {
+  it('is off unless a person grants it, and the agent learns of it', async () => {
     const plain = await lab.createNode('plain', { agentMayPublish: undefined })
     expect((await lab.client.get(`/api/nodes/${plain.id}`)).json().agentMayPublish).toBe(false)
     const config = async () => (await lab.server.as(plain.token).get('/api/agent/config')).json()
@@ -89,7 +89,7 @@ describe('the right to publish', () => {
     expect((await lab.send({ source: 'docker', services: [] }, 'ptn_unknown')).statusCode).toBe(401)
   })
 
-  it('takes all with it when it is withdrawn, in one change, and what people disabled stays so', async () => {
+  it('removes all services when it is withdrawn, in one change, and what people disabled stays disabled', async () => {
     await lab.publish([web('a'), port('b')])
     await lab.publish([web('c')], { source: 'file' })
     await lab.toggle(await lab.get('a'), 'disable')
@@ -104,7 +104,7 @@ describe('the right to publish', () => {
     expect(await lab.publish([web('a')])).toMatchObject([{ disabledByPerson: true }])
   })
 
-  it('ends with the node, and all that was published', async () => {
+  it('ends with the node, together with all publications', async () => {
     await lab.publish([web('a'), port('b')])
     await lab.toggle(await lab.get('a'), 'disable')
     await lab.publish([port('b')])
@@ -113,7 +113,7 @@ describe('the right to publish', () => {
     expect(await lab.domains()).toEqual([])
   })
 
-  it('leaves everything as it is while the agent is gone or the node disconnected', async () => {
+  it('leaves everything in place while the agent is gone or the node disconnected', async () => {
     await lab.publish([web('a')])
     await lab.client.patch(`/api/nodes/${lab.node.id}/disable`)
     expect(await lab.get('a')).toMatchObject({ enabled: true })

@@ -1,4 +1,4 @@
-import { type AgentReport, MOST_REPORTED, NOTHING_BEYOND } from '@postern/contract/agent-report'
+import { type AgentReport, MOST_REPORTED, NOTHING_BEYOND } from '@postern/contract/agent/agent-report'
 import type { Attention } from '@postern/contract/overview'
 import { openAgentSocket } from '@postern/testkit/agent-calls'
 import { startTestServer } from '@postern/testkit/server'
@@ -22,7 +22,7 @@ const connect = async ({ token }: { token: string }) => (await openAgentSocket(s
 const problemOf = async ({ id }: { id: number }) => (await client.get(`/api/nodes/${id}`)).json().problem
 const listAttention = async (): Promise<Attention[]> => (await client.get('/api/overview/attention')).json()
 
-test('what an agent reports is a problem of its own node, and of no other, until it is over', async () => {
+test("an agent's report is a problem of its own node, and of no other, until it is over", async () => {
   const [node, other] = [await createNode('site'), await createNode('another')]
   const routes = { takenRoutes: ['10.64.0.0/16'] }
   const beyond = { gateway: ['192.168.7.0/24'], tunnel: ['198.18.0.1/15'], allTraffic: true, dns: true }
@@ -56,7 +56,7 @@ test.each([
   await client.delete(`/api/nodes/${node.id}`)
 })
 
-test('it counts while the agent is connected, and pages hear of it', async () => {
+test('it counts while the agent is connected, and pages get a hint', async () => {
   const node = await createNode('leaving')
   const hinted: number[] = []
   const stop = server.context.bus.listen((hint) => {
@@ -71,7 +71,7 @@ test('it counts while the agent is connected, and pages hear of it', async () =>
   stop()
 })
 
-test("two agents of one node neither forget nor replace each other's report", async () => {
+test("two agents of one node neither remove nor replace each other's report", async () => {
   const node = await createNode('pair')
   const pats = `/api/nodes/${node.id}/pats`
   const pat: { id: number; token: string } = (await client.post(pats, { name: 'second' })).json()
@@ -100,7 +100,7 @@ test("two agents of one node neither forget nor replace each other's report", as
   again.terminate()
 })
 
-test('an agent that reports without end is told to wait', async () => {
+test('an agent that reports endlessly is told to wait', async () => {
   const node = await createNode('eager')
   const statuses = new Set<number>()
   for (let count = 0; count <= 200; count++) statuses.add(await report(node, NOTHING))

@@ -7,7 +7,7 @@ import { port, refusal, startPublishingLab, web } from '../../../test/publishing
 const lab = fresh(() => startPublishingLab({ POSTERN_PORT_RANGE: '32700-32710' }, '198.51.100.1'))
 
 describe('a set', () => {
-  it('is published in one change, each service as its form would be', async () => {
+  it('is published in one change, each service as if by its form', async () => {
     const before = await lab.revision()
     const answer = await lab.publish([
       web('grafana', { pathLocation: '/g', backendProto: 'https', allowedIps: ['203.0.113.7/24'] }),
@@ -38,7 +38,7 @@ describe('a set', () => {
     expect(routes).toContainEqual(expect.objectContaining({ domain: 'grafana.example.com', path: '/g' }))
   })
 
-  it('that is sent again changes nothing, and answers the same', async () => {
+  it('that is sent again changes nothing, and gets the same answer', async () => {
     const set = [web('a'), port('b'), web('bad', { backendPort: 0 }), port('c', { port: 32700 })]
     const first = await lab.publish(set)
     const before = await lab.revision()
@@ -56,7 +56,7 @@ describe('a set', () => {
     expect(await lab.get('postgres')).toMatchObject({ backendPort: 5433 })
   })
 
-  it('hides no service behind a bad one', async () => {
+  it('publishes the other services of a set with a bad one', async () => {
     const answer = await lab.publish([
       web('ok'),
       web('unnamed', { name: ' ' }),
@@ -90,7 +90,7 @@ describe('a set', () => {
     expect(await lab.domains()).toEqual(['ok.example.com'])
   })
 
-  it('lets services change places, and a new one follow another at its address', async () => {
+  it("lets services swap addresses, and a new one take another's", async () => {
     const at = (key: string, pathLocation: string) => web(key, { domain: 'one.example.com', pathLocation })
     const first = await lab.publish([
       at('a', '/a'),
@@ -113,7 +113,7 @@ describe('a set', () => {
     expect(await lab.published()).toEqual(['c', 'p'])
   })
 
-  it('gives one address to one of two, the same each time', async () => {
+  it('gives an address to one of two, always the same', async () => {
     const set = [port('first', { port: 32703 }), port('second', { port: 32703 })]
     const answer = await lab.publish(set)
     expect(answer).toMatchObject([
@@ -123,14 +123,14 @@ describe('a set', () => {
     expect(await lab.publish(set.toReversed())).toMatchObject([{ state: 'refused' }, { state: 'published' }])
   })
 
-  it('gives ports to those that name none after those that do', async () => {
+  it('assigns ports after those that are named', async () => {
     expect(await lab.publish([port('any'), port('own', { port: 32700 })])).toMatchObject([
       { key: 'any', port: 32701 },
       { key: 'own', port: 32700 },
     ])
   })
 
-  it('that does not name a service any more ends it; an empty one ends all', async () => {
+  it('that no longer contains a service ends it; an empty one ends all', async () => {
     await lab.publish([web('a'), web('b'), port('c')])
     await lab.publish([web('b')])
     expect(await lab.published()).toEqual(['b'])
@@ -141,7 +141,7 @@ describe('a set', () => {
     expect(await lab.revision()).toBe(before)
   })
 
-  it('ends what was published when it is right no more', async () => {
+  it('ends a publication that is no longer valid', async () => {
     await lab.publish([web('a')])
     expect(await lab.publish([web('a', { backendPort: 0 })])).toMatchObject([{ state: 'refused' }])
     expect(await lab.published()).toEqual([])
@@ -167,11 +167,11 @@ describe('a set', () => {
       expect((await lab.send({ source, services: [] })).statusCode).toBe(422)
   })
 
-  it('comes from five sources at most, and not without end', async () => {
+  it('comes from at most five sources, and not endlessly', async () => {
     for (let i = 0; i < LIMITS.sourcesPerNode; i++) await lab.publish([web(`s${i}`)], { source: `s${i}` })
     const refused = await lab.send({ source: 'more', services: [web('more')] })
     expect(refused.statusCode).toBe(409)
-    expect(refused.json().message).toMatch(/^This node has services of “s0”, “s1”, “s2”, “s3”, “s4” already/)
+    expect(refused.json().message).toMatch(/^This node already has services of “s0”, “s1”, “s2”, “s3”, “s4”/)
     await lab.publish([], { source: 's0' })
     await lab.publish([web('more')], { source: 'more' })
     const statuses = await Promise.all(

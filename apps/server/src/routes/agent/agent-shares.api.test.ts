@@ -1,5 +1,5 @@
 import { LIMITS } from '@postern/contract/limits'
-import type { Publication } from '@postern/contract/publishing'
+import type { Publication } from '@postern/contract/services/publishing'
 import { fresh } from '@postern/testkit/shared'
 import { describe, expect, it } from 'vitest'
 import { port, startPublishingLab, web, wordsOf } from '../../../test/publishing-lab.ts'
@@ -62,7 +62,7 @@ describe('the share of a node', () => {
     },
   )
 
-  it('does not count what people publish there, and is no bound for them', async () => {
+  it('does not count what people publish there, and does not limit them', async () => {
     await raise({ agentMaxPorts: 0 })
     for (let i = 0; i < 3; i++)
       expect(
@@ -72,7 +72,7 @@ describe('the share of a node', () => {
     expect(wordsOf((await lab.publish([port('x')]))[0])[0]).toContain("this node's limit of 0 ports")
   })
 
-  it('that is made smaller takes the newest away, and the agent is told', async () => {
+  it('that is reduced removes the newest, and the agent is informed', async () => {
     await lab.publish(many(4, port))
     await raise({ agentMaxPorts: 2 })
     expect(await lab.published()).toEqual(['k0', 'k1'])
@@ -84,7 +84,7 @@ describe('the share of a node', () => {
     ])
   })
 
-  it('takes nothing away by a change of one that is there', async () => {
+  it('removes nothing when an existing service changes', async () => {
     await raise({ agentMaxPorts: 1 })
     await lab.publish([port('a')])
     expect(publishedOf(await lab.publish([port('a', { backendPort: 99, port: 32_720 })]))).toBe(1)
@@ -125,7 +125,7 @@ describe('a port that was freed', () => {
     expect(wordsOf((await lab.publish(set)).at(-1))).toEqual([
       'port Every free TCP port belonged to another node within the last day: delete a service, or widen POSTERN_PORT_RANGE',
     ])
-    // A person has it at once, an agent a day later.
+    // A person can have it at once, an agent a day later.
     await lab.client.post(`/api/services/${lab.node.id}/tcp`, { name: 'of a person', backendPort: 1 })
     expect(await lab.get('of a person')).toMatchObject({ port: 32_700 })
     await free('of a person')
@@ -151,7 +151,7 @@ describe('a port that was freed', () => {
     ).toContain('port belonged to another node within the last day')
   })
 
-  it('is not to be had by its number within a day, but by its own node and by a person', async () => {
+  it('cannot be chosen by number within a day, except by its own node and by a person', async () => {
     const other = await lab.createNode('two')
     await lab.client.post(`/api/services/${other.id}/tcp`, {
       name: 'broker',
@@ -218,7 +218,7 @@ describe('a name that was freed', () => {
     expect(answers.map(({ state }) => state)).toEqual(['published', 'refused', 'refused'])
   })
 
-  it('is not kept while another service of people or of the node is at it', async () => {
+  it('is not reserved while another service of people or of the node uses it', async () => {
     const other = await createOther()
     await lab.publish([shop])
     const form = { name: 'beside', domain: 'shop.example.net', pathLocation: '/p', backendPort: 80 }
@@ -232,7 +232,7 @@ describe('what a person disabled', () => {
   it.each([
     ['a path', web, { domain: 'a.example.com', pathLocation: '/p' }],
     ['a port', port, { port: 32_705 }],
-  ] as const)('stays so by %s, whatever key or source asks for it', async (_, make, address) => {
+  ] as const)('stays disabled by %s, whatever key or source asks for it', async (_, make, address) => {
     await lab.publish([make('k1', address)])
     await lab.toggle(await lab.get('k1'), 'disable')
     const [again] = await lab.publish([make('k2', address)])

@@ -1,4 +1,4 @@
-import { AgentConfig } from '@postern/contract/agent'
+import { AgentConfig } from '@postern/contract/agent/agent'
 import { type AgentSocket, openAgentSocket } from '@postern/testkit/agent-calls'
 import { startTestServer } from '@postern/testkit/server'
 import { shared } from '@postern/testkit/shared'
@@ -14,7 +14,7 @@ const register = (token: string, publicKey: string) => server.as(token).put('/ap
 const key = (byte: number) => Buffer.alloc(32, byte).toString('base64')
 
 describe('the configuration', () => {
-  it('is all an agent needs, and nothing private of the server', async () => {
+  it('has all that an agent needs, and nothing private of the server', async () => {
     const node = await client.createNode({ name: 'site', dns: '9.9.9.9, 1.1.1.1', keepalive: 7 })
     const config = AgentConfig.parse((await getConfig(node.token)).json())
     expect(config).toMatchObject({
@@ -78,7 +78,7 @@ describe('the configuration', () => {
     expect((await getConfig(node.token)).json().targets).toEqual({ tcp: [], udp: [] })
   })
 
-  it('can still be read while the node is disabled, and not with a foreign or dead token', async () => {
+  it('can still be read while the node is disabled, but not with a foreign or ended token', async () => {
     const node = await client.createNode({ name: 'off' })
     await client.patch(`/api/nodes/${node.id}/disable`)
     expect((await getConfig(node.token)).json().node.enabled).toBe(false)
@@ -127,7 +127,7 @@ describe('registering a key', () => {
     expect((await getConfig(node.token)).json().publicKey).toBe(null)
   })
 
-  it('is refused after too many, so that a node cannot keep the edges busy', async () => {
+  it('is refused after too many keys, so that a node cannot keep the edges busy', async () => {
     const hostile = await client.createNode({ name: 'hostile' })
     const other = await client.createNode({ name: 'other' })
     for (let i = 0; i < 20; i++) expect((await register(hostile.token, key(100 + i))).statusCode).toBe(200)
@@ -140,7 +140,7 @@ describe('registering a key', () => {
 })
 
 describe('the socket', () => {
-  it('is there a few times for each node, and the oldest goes first', async () => {
+  it('is open at most a few times for each node, and the oldest is closed first', async () => {
     const node = await client.createNode({ name: 'many' })
     const opened: AgentSocket[] = []
     for (let i = 0; i < 6; i++) opened.push(await openAgentSocket(server, node.token))
@@ -150,7 +150,7 @@ describe('the socket', () => {
     for (const { socket } of opened) socket.terminate()
   })
 
-  it('hints at once and when this node changes, and only then', async () => {
+  it('gets a hint at once and when this node changes, and only then', async () => {
     const mine = await client.createNode({ name: 'mine' })
     const other = await client.createNode({ name: 'other' })
     const { socket, frames } = await openAgentSocket(server, mine.token)
@@ -162,7 +162,7 @@ describe('the socket', () => {
     socket.close()
   })
 
-  it('hints at changes of the services of this node, and of no other', async () => {
+  it("gets hints at changes of this node's services, and of no other's", async () => {
     const mine = await client.createNode({ name: 'publishing' })
     const other = await client.createNode({ name: 'publishing too' })
     const { socket, frames } = await openAgentSocket(server, mine.token)
@@ -193,7 +193,7 @@ describe('the socket', () => {
     await broken.context.db.destroy()
     broken.context.bus.emit({ kind: 'changed', revision: 99, touched: { nodes: [id] } })
     await until('the second hint', () => frames.length === 2)
-    await until('the log', () => broken.logged().includes('it is not known whether a token still holds'))
+    await until('the log', () => broken.logged().includes('it is unknown whether a token is still valid'))
     const answered = new Promise((resolve) => socket.once('pong', () => resolve('open')))
     const closed = new Promise((resolve) => socket.once('close', () => resolve('closed')))
     socket.ping()

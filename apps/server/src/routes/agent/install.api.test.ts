@@ -26,7 +26,7 @@ const server = shared(() => startTestServer({ rootDir }))
 const get = (url: string) => server.call({ method: 'GET', url })
 
 describe('without a credential', () => {
-  it('the root can be had, and is the one whose fingerprint the console shows', async () => {
+  it('the root can be downloaded, and is the one whose fingerprint the console shows', async () => {
     const answer = await get('/install/ca.crt')
     expect(answer.statusCode).toBe(200)
     const root = new X509Certificate(answer.body)
@@ -36,7 +36,7 @@ describe('without a credential', () => {
     expect(answer.body).not.toContain('PRIVATE')
   })
 
-  it('the root for people can be had by two names, and the console shows its fingerprint and end', async () => {
+  it('the root for people has two addresses, and the console shows its fingerprint and end', async () => {
     const answer = await get('/install/ca.pem')
     expect(answer.statusCode).toBe(200)
     expect(answer.body).toBe((await get('/install/root.crt')).body)
@@ -50,7 +50,7 @@ describe('without a credential', () => {
     })
   })
 
-  it('the script that installs the agent can be had, and its hash is the one the console shows', async () => {
+  it('the script that installs the agent can be downloaded, and its hash is the one the console shows', async () => {
     const answer = await get('/install/agent.sh')
     expect(answer.statusCode).toBe(200)
     const client = await server.signIn()
@@ -74,7 +74,7 @@ describe('without a credential', () => {
     expect(body).toContain("\nlinux_arm64=''\n")
   })
 
-  it('an agent that was not built is 404, and nothing else is there', async () => {
+  it('an agent that was not built is 404, and so is everything else', async () => {
     const empty = await startTestServer({ rootDir: tmpdir() })
     try {
       for (const name of ['agent.sh', 'postern', 'postern-linux-x64.gz'])

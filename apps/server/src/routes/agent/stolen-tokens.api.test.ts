@@ -34,7 +34,7 @@ describe('what a token published', () => {
   it.each([
     ['revoked', () => revoke('?forgetKey=true')],
     ['deleted', () => client.delete(`${pats()}/${copied.id}?forgetKey=true`)],
-  ])('goes with it in one change when it is %s with all that came by it', async (_, end) => {
+  ])('goes with it in one change when it is %s with everything that came by it', async (_, end) => {
     await publish(node.token, 'docker', [web('own')])
     await publish(copied.token, 'hidden', [web('a'), web('b'), { ...web('bad'), backendPort: 0 }])
     expect(await published()).toEqual({ default: 1, copied: 2 })
@@ -48,7 +48,7 @@ describe('what a token published', () => {
     expect(await published()).toMatchObject({ default: 1 })
   })
 
-  it('stays when it is not asked to go', async () => {
+  it('stays when only the token is to go', async () => {
     await publish(copied.token, 'hidden', [web('a')])
     await revoke()
     expect([await names(), await published()]).toEqual([['a'], { default: 0, copied: 1 }])
@@ -70,7 +70,7 @@ describe('what a token published', () => {
     expect(await names()).toEqual(['a', 'b'])
   })
 
-  it('is asked for again of the others, also when the token published nothing instead', async () => {
+  it('is requested again from the other agents, even when the token published nothing instead', async () => {
     const askAnew = vi.fn()
     const drop = () => undefined
     const disconnect = server.context.agents.connect({ nodeId: node.id, tokenId: 0 }, { askAnew, drop })
@@ -84,7 +84,7 @@ describe('what a token published', () => {
     expect(await names()).toEqual(['own'])
   })
 
-  it('is not published any more when the token ended while its domains were looked up', async () => {
+  it('is not published when the token ended while its domains were looked up', async () => {
     resolver.resolve = async () => {
       await revoke('?forgetKey=true')
       return ['203.0.113.1']

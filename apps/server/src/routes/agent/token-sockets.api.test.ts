@@ -23,11 +23,11 @@ describe("the agent's socket", () => {
     await until('the first hint', () => opened.frames.length > 0)
     return opened
   }
-  /** It takes two seconds at the most where the machine is not busy. */
+  /** It takes at most two seconds on an idle machine. */
   const ended = (opened: { closed: string }, timeoutMs = 10_000) =>
     until('the end', () => opened.closed || undefined, { timeoutMs })
 
-  it('ends with its token; one with another token comes back and says anew what it publishes', async () => {
+  it('ends with its token; one with another token reconnects and publishes again', async () => {
     const node = await createNode('site')
     const [a, b] = [await create(node, { name: 'a' }), await create(node, { name: 'b' })]
     const [first, other] = [await connect(a.token), await connect(node.token)]
@@ -52,7 +52,7 @@ describe("the agent's socket", () => {
     expect((await ask(token)).json().code).toBe('token_expired')
   })
 
-  it('outlives an expiry that is further away than any timer', async () => {
+  it('survives an expiry that is further away than any timer', async () => {
     const node = await createNode('site')
     const { token } = await create(node, { name: 'x', expireAt: '9998-12-31T00:00:00Z' })
     const opened = await connect(token)
@@ -62,7 +62,7 @@ describe("the agent's socket", () => {
     opened.socket.close()
   })
 
-  it('ends also when the agent does not answer the goodbye', async () => {
+  it('ends even when the agent does not answer the close', async () => {
     const node = await createNode('deaf')
     const { id, token } = await create(node, { name: 'x' })
     const { socket } = await connect(token)

@@ -26,7 +26,7 @@ test('a domain that wants a certificate of an authority has a self-signed one un
   expect(domain.certificate.issuer).toMatch(/^Postern Root/)
 })
 
-test('who does not let the name be checked gets a self-signed certificate only', async () => {
+test('a domain that skips validation gets only a self-signed certificate', async () => {
   const form = { domain: 'app.example.com', ssl: 'certbot', skipValidation: true }
   const refusal = { errors: [{ field: 'ssl', message: MESSAGES.selfSignedOnly }] }
   const refused = await client.post('/api/domains', form)
@@ -54,7 +54,7 @@ test('a deleted domain leaves no order behind', async () => {
   expect(await orders()).toEqual([])
 })
 
-/** As after an order that failed. */
+/** As after a failed order. */
 async function fail(id: number, dueAt: number): Promise<void> {
   const at = new Date().toISOString()
   const problem = { code: 'caa', detail: 'CAA record prevents issuance', found: [], expected: [], at }
@@ -65,7 +65,7 @@ async function fail(id: number, dueAt: number): Promise<void> {
     .execute()
 }
 
-test.each(['retry', 'save'])('a failed order says why, and is placed again at once by %s', async (how) => {
+test.each(['retry', 'save'])('a failed order shows why, and is placed again at once by %s', async (how) => {
   const { id } = await create('app.example.com')
   const dueAt = Date.now() + DAY
   await fail(id, dueAt)

@@ -24,7 +24,7 @@ const resolver = {
   },
 }
 
-/** What is at the addresses of the world: a CDN that passes requests on to the server, a stranger, and nothing. */
+/** What answers at addresses in the world: a CDN that passes requests on to the server, a stranger, and nothing. */
 const visit: Visit = async (address, _host, path) => {
   if (address === '198.51.100.9') return { kind: 'answered', status: 404, text: '' }
   if (address !== '198.51.100.7') return { kind: 'refused' }
@@ -37,13 +37,13 @@ const client = shared(() => server.signIn())
 
 const create = (domain: string, over = {}) => client.post('/api/domains', { domain, ...over })
 const errorsOf = (answer: { json(): unknown }) => {
-  // Every refusal has this shape; a wrong one makes the expectation below fail.
+  // Every refusal has this form; any other makes the expectation below fail.
   const body = answer.json() as { errors?: { field: string; message: string }[] }
   return body.errors ?? []
 }
 
 describe('creating', () => {
-  it('keeps a domain that points here, in one spelling, with a certificate of its own', async () => {
+  it('stores a domain that points here, in one spelling, with a certificate of its own', async () => {
     const answer = await create(' HERE.Example.com. ', { ssl: 'self-signed' })
     expect(answer.statusCode).toBe(201)
     const domain = answer.json()
@@ -61,7 +61,7 @@ describe('creating', () => {
     expect(answer.body).not.toContain('PRIVATE KEY')
   })
 
-  it('keeps one behind a CDN, by which a request comes out here; nobody else gets the proof', async () => {
+  it('stores one behind a CDN that passes requests on to this server; nobody else gets the proof', async () => {
     expect((await create('cdn.example.com')).statusCode).toBe(201)
     const url = `/.well-known/postern/${'0'.repeat(32)}`
     expect((await server.call({ method: 'GET', url })).statusCode).toBe(404)
@@ -77,7 +77,7 @@ describe('creating', () => {
     ['nowhere.example.com', ['has no DNS record', '203.0.113.1']],
     ['dead.example.com', ['did not answer']],
     ['unsigned.example.com', ['answered with SERVFAIL']],
-  ])('refuses %s with words that name what was found', async (domain, words) => {
+  ])('refuses %s with a message that names the finding', async (domain, words) => {
     const answer = await create(domain)
     expect(answer.statusCode).toBe(422)
     const [error] = errorsOf(answer)
@@ -86,21 +86,21 @@ describe('creating', () => {
     expect((await create(domain, { skipValidation: true })).statusCode).toBe(201)
   })
 
-  it('tells a fault of our own as one, and not as the name servers', async () => {
+  it("shows our own error as such, and not as the name servers'", async () => {
     const answer = await create('wrong.example.com')
     expect(answer.statusCode).toBe(500)
     expect(answer.json()).toMatchObject({ code: 'internal', message: 'Something went wrong on the server' })
     expect(server.logged()).toContain('a fault of our own')
   })
 
-  it('refuses a second one of the same name under its field', async () => {
+  it('refuses a second one with the same name under its field', async () => {
     const answer = await create('HERE.example.com')
     expect(answer.statusCode).toBe(409)
     expect(errorsOf(answer)[0]?.field).toBe('domain')
   })
 
   it.each(['here.example.com', 'nowhere.example.com'])(
-    'says all that is wrong at once, also what only others know of %s',
+    'shows all errors of %s at once, including those that need a look-up',
     async (domain) => {
       const answer = await create(domain, { ssl: 'x', wildcard: true })
       expect(answer.statusCode).toBe(422)
@@ -166,7 +166,7 @@ describe('changing', () => {
 })
 
 describe('deleting', () => {
-  it('is refused while services use it, naming them, and never hands out the id again', async () => {
+  it('cannot be deleted while services use it, which are named, and its id is never used again', async () => {
     const { id, domain } = (await create('used.example.com', { skipValidation: true })).json()
     const node = (await client.post('/api/nodes', { name: 'site' })).json()
     const services = `/api/services/${node.id}/http`

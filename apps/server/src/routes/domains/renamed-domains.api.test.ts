@@ -25,7 +25,7 @@ const node = fresh(() => client.createNode({ name: 'office', agentMayPublish: tr
 const guarded = { authentication: true, allowedEmails: ['ann@example.com', 'bob@example.com'] }
 const domain = fresh(() => client.createDomain({ domain: 'old.example.com', ...guarded }))
 
-/** Goes on with the domain that a search finds. */
+/** Continues with the domain that a search finds. */
 const take = async (name: string) =>
   Object.assign(domain, (await client.get(`/api/domains?search=${name}`)).json()[0])
 const rename = (to: string, over: object = {}) =>
@@ -38,7 +38,7 @@ const names = async (): Promise<string[]> =>
 const routesAt = async (name: string) =>
   (await fetchState(server)).sections.routes.filter((route) => route.domain === name)
 
-describe('a domain gets another name', () => {
+describe('a domain gets a new name', () => {
   it('with its services, settings, sign-in and record, in one change', async () => {
     const guarded = { name: 'wiki', domain: 'old.example.com', requireAuth: true }
     const service = (await client.post(`/api/services/${node.id}/http`, guarded)).json()
@@ -71,7 +71,7 @@ describe('a domain gets another name', () => {
     expect((await client.get(`/api/domains/${domain.id}/sign-ins`)).json()).toMatchObject([
       { email: 'ann@example.com' },
     ])
-    // What told HAProxy of a session at the old name tells it of none at the new one.
+    // The entries of sessions at the old name admit nobody at the new one.
     const [old, fresh] = [before.sections.signIns[0], sections.signIns[0]]
     expect(fresh).toMatchObject({ domain: 'new.example.com' })
     expect(fresh?.members).toHaveLength(2)
@@ -79,7 +79,7 @@ describe('a domain gets another name', () => {
     expect((await client.post('/api/domains', { domain: 'old.example.com' })).statusCode).toBe(201)
   })
 
-  it('that the imported root permits, and not the old one any more', async () => {
+  it('that the imported root permits, and no longer the old one', async () => {
     const root = async () => (await client.get('/api/domains/root')).json().fingerprint
     const before = await root()
     await rename('new.example.com')
@@ -108,7 +108,7 @@ describe('a domain gets another name', () => {
 })
 
 describe('a domain that an agent brought', () => {
-  it('becomes the person’s, with what is there; what the agent goes on naming is judged anew', async () => {
+  it('becomes the person’s, with what is there; what the agent keeps naming is checked again', async () => {
     await publish(brought('web', 'brought.example.com'))
     await take('brought')
     expect((await rename('kept.example.com')).statusCode).toBe(200)
@@ -120,7 +120,7 @@ describe('a domain that an agent brought', () => {
     expect(await names()).toEqual(['brought.example.com', 'kept.example.com', 'old.example.com'])
   })
 
-  it('leaves its old name to the agents of other nodes after a day at the earliest', async () => {
+  it('leaves its old name to the agents of other nodes only after a day', async () => {
     await publish(brought('web', 'brought.example.com'))
     await take('brought')
     await rename('kept.example.com')

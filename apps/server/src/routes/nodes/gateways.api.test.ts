@@ -8,7 +8,7 @@ import { updateStated } from '../../changes/change.ts'
 const server = fresh(startTestServer)
 const client = fresh(() => server.signIn())
 
-test('networks of gateways lie in those that the settings allow', async () => {
+test('networks of gateways must be inside those that the settings allow', async () => {
   const settings = { POSTERN_GATEWAY_NETWORKS: '192.168.0.0/20, fd77::/48' }
   await server.restart({ settings })
   for (const subnet of ['192.168.0.0/16', '10.20.0.0/24', 'fd78::/64']) {
@@ -19,7 +19,7 @@ test('networks of gateways lie in those that the settings allow', async () => {
   expect((await client.post('/api/nodes', gateway('192.168.7.0/24'))).statusCode).toBe(201)
 })
 
-test('a gateway may not reach for what is not behind it', async () => {
+test('a gateway may not have networks that are not behind it', async () => {
   const refused = [
     '10.64.9.0/24',
     '10.0.0.0/8',
@@ -78,7 +78,7 @@ test('a gateway has private networks only, and one with an older public network 
   expect((await client.patch('/api/nodes/2', { name: 'renamed' })).statusCode).toBe(200)
 })
 
-test('a subnet that this machine has joined later does not keep the gateway from being edited', async () => {
+test('a subnet that this machine has joined later does not block editing the gateway', async () => {
   await client.post('/api/nodes', gateway('192.168.7.0/24'))
   const joined = { ...server.context.network(), networks: ['192.168.7.0/24'] }
   await server.restart({ world: { network: () => joined } })

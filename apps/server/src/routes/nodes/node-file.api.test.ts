@@ -39,7 +39,7 @@ test('the file holds all that wg-quick needs, and is the same the next time', as
   expect((await client.get('/api/nodes/2/download')).body).toBe(answer.body)
 })
 
-test('downloads side by side get the same file', async () => {
+test('parallel downloads get the same file', async () => {
   await client.post('/api/nodes', { name: 'a' })
   const answers = await Promise.all(Array.from({ length: 5 }, () => client.get('/api/nodes/2/download')))
   expect(new Set(answers.map(({ statusCode, body }) => `${statusCode} ${body}`)).size).toBe(1)
@@ -52,7 +52,7 @@ test('a name without any plain character still makes a file name', async () => {
   expect(answer.headers['content-disposition']).toBe('attachment; filename="postern-node-2.conf"')
 })
 
-test('a file download makes no open form stale', async () => {
+test('a file download does not make an open form stale', async () => {
   const { updated_at } = (await client.post('/api/nodes', { name: 'a' })).json()
   await client.get('/api/nodes/2/download')
   expect((await client.patch('/api/nodes/2', { name: 'b', updated_at })).statusCode).toBe(200)
@@ -73,7 +73,7 @@ test('an agent that registers its own key erases the stored one; then there is n
   expect((await rowOf(2)).public_key).toBe(publicKey)
 })
 
-test('asked to replace the key of an agent, the file has a new one, which the edge gets; it is kept from then on', async () => {
+test("asked to replace an agent's key, the file has a new one, which the edge gets and which then stays", async () => {
   await client.post('/api/nodes', { name: 'a' })
   await registerNodeKey(server.context, 'node 2', tokenOf(2), newKey())
   const before = (await rowOf(2)).revision
@@ -87,7 +87,7 @@ test('asked to replace the key of an agent, the file has a new one, which the ed
   expect((await client.get('/api/nodes/2/download?replace=yes')).statusCode).toBe(422)
 })
 
-test('one key cannot be at two ends of the tunnel', async () => {
+test('a key cannot belong to two ends of the tunnel', async () => {
   await client.post('/api/nodes', { name: 'a' })
   await client.post('/api/nodes', { name: 'b' })
   const publicKey = newKey()
@@ -100,7 +100,7 @@ test('one key cannot be at two ends of the tunnel', async () => {
     )
 })
 
-test('a node says that it uses the file, until its agent registers a key of its own', async () => {
+test('a node is marked as using the file, until its agent registers a key of its own', async () => {
   await client.post('/api/nodes', { name: 'site' })
   const usesFile = async () => (await client.get('/api/nodes/2')).json().usesFile
   expect(await usesFile()).toBe(false)

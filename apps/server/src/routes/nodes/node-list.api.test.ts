@@ -1,4 +1,4 @@
-import type { PeerFigures } from '@postern/contract/edge'
+import type { PeerFigures } from '@postern/contract/edge/edge-messages'
 import type { Node } from '@postern/contract/nodes'
 import { writeRows } from '@postern/testkit/rows'
 import { startTestServer } from '@postern/testkit/server'
@@ -45,7 +45,7 @@ test('the type leaves out the others', async () => {
   expect(await names('type=nodes')).toEqual(['Éclair', 'zebra', 'Apfel', "o'hara %_"])
 })
 
-test('the search looks into name and address, in any case, and knows no wildcards', async () => {
+test('the search covers name and address, ignores case, and has no wildcards', async () => {
   expect(await names('search=éCL')).toEqual(['Éclair'])
   expect(await names('search=10.64.0.3')).toEqual(['zebra'])
   expect(await names(`search=${encodeURIComponent("o'hara")}`)).toEqual(["o'hara %_"])
@@ -55,7 +55,7 @@ test('the search looks into name and address, in any case, and knows no wildcard
   expect((await client.get('/api/nodes?limit=10&search=a')).json().total).toBe(6)
 })
 
-test('rows are ordered by what is asked, figures too', async () => {
+test('rows are ordered as requested, by figures too', async () => {
   expect(await names('type=nodes&orderBy=name,asc')).toEqual(['Apfel', "o'hara %_", 'zebra', 'Éclair'])
   expect((await names('orderBy=created_at,desc')).at(-1)).toBe('Local')
   expect(await names('limit=3&orderBy=transferRx,desc')).toEqual(['Éclair', 'Apfel', 'zebra'])
@@ -65,7 +65,7 @@ test('rows are ordered by what is asked, figures too', async () => {
   expect(await names('limit=2&page=2&orderBy=transferRx,desc')).toEqual(['zebra', 'gate'])
 })
 
-test('a page of 10,000 nodes is there in a moment, in every order', async () => {
+test('a page of 10,000 nodes comes in a moment, in every order', async () => {
   const big = await startTestServer()
   const user = await big.signIn()
   const now = new Date().toISOString()

@@ -1,4 +1,4 @@
-import type { PeerFigures } from '@postern/contract/edge'
+import type { PeerFigures } from '@postern/contract/edge/edge-messages'
 import { type FollowedStream, followStream } from '@postern/testkit/event-stream'
 import { startTestServer } from '@postern/testkit/server'
 import { fresh } from '@postern/testkit/shared'
@@ -27,7 +27,7 @@ const figures = (nodeId: number, rx = 1): PeerFigures => ({
   reachable: true,
 })
 
-test('the list comes at once, then whenever it is other than before', async () => {
+test('the list comes at once, then whenever it changes', async () => {
   const stream = await follow('&limit=10')
   expect(stream.headers.get('content-type')).toBe('text/event-stream')
   await until('the rows', () => stream.listData().length === 1)
@@ -42,7 +42,7 @@ test('the list comes at once, then whenever it is other than before', async () =
   expect(stream.listData()[3]).toHaveLength(2)
 })
 
-test('a burst is told in few messages, the last of which is right', async () => {
+test('a burst makes few messages, the last of which is right', async () => {
   const stream = await follow('&id=2')
   await until('the node', () => stream.listData().length === 1)
   const start = performance.now()
@@ -57,7 +57,7 @@ test('a burst is told in few messages, the last of which is right', async () => 
   expect(stream.listData().length).toBeLessThanOrEqual(2 + Math.ceil((performance.now() - start) / 250))
 })
 
-test('what does not change a row is not sent', async () => {
+test('nothing is sent when no row changes', async () => {
   const stream = await follow('&id=2')
   await until('the node', () => stream.listData().length === 1)
   await client.post('/api/nodes', { name: 'two' })
@@ -67,7 +67,7 @@ test('what does not change a row is not sent', async () => {
   expect(stream.listData()[1]).toMatchObject({ name: 'renamed' })
 })
 
-test('a node that vanishes turns offline by time alone', async () => {
+test('a node that vanishes becomes offline by time alone', async () => {
   server.context.live.update([figures(2)])
   const stream = await follow('&id=2')
   await until('online', () => stream.listData().length === 1)

@@ -32,7 +32,7 @@ test('a new node gets the next free address and, once, a token', async () => {
   expect((await client.post('/api/nodes', { name: 'b' })).json().address).toBe('10.64.0.3')
 })
 
-test('an address is typed only inside the tunnel, not reserved and not taken', async () => {
+test('an address must be inside the tunnel, not reserved and not taken', async () => {
   const create = (address: string) => client.post('/api/nodes', { name: 'n', address })
   expect((await create('10.64.7.9')).json().address).toBe('10.64.7.9')
   for (const address of [
@@ -69,7 +69,7 @@ test('addresses skip the reserved ones at the end of a /24', async () => {
   expect((await client.post('/api/nodes', { name: 'n' })).json().address).toBe('10.64.1.2')
 })
 
-test('a patch keeps what it does not name, and blank clears', async () => {
+test('a patch keeps fields that it does not contain, and blank clears', async () => {
   await client.post('/api/nodes', {
     name: 'a',
     dns: '9.9.9.9',
@@ -102,7 +102,7 @@ test('blank means the default where there is one: on POST and on PATCH', async (
   }
 })
 
-test('all that is wrong with a node is said at once', async () => {
+test('all errors of a node come at once', async () => {
   await client.post('/api/nodes', { ...gateway('192.168.7.0/24', 'office'), address: '10.64.0.9' })
   const wrong = await client.post('/api/nodes', {
     name: 'n',
@@ -187,7 +187,7 @@ test('a patch made from an older record is refused', async () => {
   expect((await client.get('/api/nodes/2')).json().name).toBe('b')
 })
 
-test('disabling and enabling are told in the record and bring the services before the edges again', async () => {
+test('disabling and enabling are recorded, and the edges apply the services again', async () => {
   await client.post('/api/nodes', { name: 'a' })
   await client.post('/api/services/2/http', { name: 's', domain: 'a.example.com', skipValidation: true })
   await server.listenOnSocket()
@@ -203,7 +203,7 @@ test('disabling and enabling are told in the record and bring the services befor
   })
   expect(await phase()).toBe('node-disconnected')
   await client.patch('/api/nodes/2/enable')
-  // What was seen before says nothing of the tunnel that is made now.
+  // Previous observations do not count for the new tunnel.
   expect((await client.get('/api/nodes/2')).json().status).toBe('idle')
   expect(await phase()).toBe('node-offline')
   edge.send({ type: 'peers', peers: [onlinePeer(2)] })
@@ -227,7 +227,7 @@ test('deleting a node deletes its services and tokens, and its id never comes ba
   expect((await client.post('/api/nodes', { name: 'b' })).json().id).toBe(3)
 })
 
-test('the local node is there from the first start, and stays as it is', async () => {
+test('the local node exists from the first start, and cannot be changed', async () => {
   const local = (await client.get('/api/nodes/1')).json()
   expect(local).toMatchObject({ name: 'Local', address: 'localhost', isLocal: true, services: 1 })
   const [service] = (await client.get('/api/services/1/http')).json()
@@ -253,7 +253,7 @@ test('the local node is there from the first start, and stays as it is', async (
   }
 })
 
-test('a second start makes nothing twice, and follows a new console port', async () => {
+test('a second start creates nothing twice, and follows a new console port', async () => {
   await client.post('/api/nodes', { name: 'kept' })
   const key = server.context.tunnel.publicKey
   await server.restart({ settings: { POSTERN_CONSOLE_PORT: '3333' } })

@@ -20,7 +20,7 @@ async function connect(token: string) {
 }
 const kept = () => server.context.liveDb.selectFrom('token_uses').selectAll().execute()
 
-test('a token that was never used says so, and after that when it was used last', async () => {
+test('a token shows that it was never used, and later when it was last used', async () => {
   const other = (await client.post(`/api/nodes/${node.id}/pats`, { name: 'other' })).json()
   expect((await tokens()).map((token) => token.lastUsed)).toEqual([null, null])
   await use()
@@ -47,7 +47,7 @@ test('it is in use while its agent is connected', async () => {
   expect(await lastUsed()).toBe(end)
 })
 
-test('it tells from which address a token was used, also after a restart and while its agent is connected', async () => {
+test('it shows from which address a token was used, even after a restart and while its agent is connected', async () => {
   const from = async () => (await tokens())[0]?.lastUsedFrom
   expect(await from()).toBeNull()
   await use()
@@ -65,7 +65,7 @@ test('a restart does not forget it', async () => {
   expect(await lastUsed()).toBe(BEGIN)
 })
 
-test('a token that was deleted, alone or with its node, leaves nothing, even when its agent was connected', async () => {
+test('a deleted token, alone or with its node, leaves nothing, even when its agent was connected', async () => {
   const { tokenUses } = server.context
   const gone = (await client.post(`/api/nodes/${node.id}/pats`, { name: 'gone' })).json()
   const other = await client.createNode({ name: 'other' })
@@ -82,7 +82,7 @@ test('a token that was deleted, alone or with its node, leaves nothing, even whe
   expect(await lastUsed()).toBe(BEGIN)
 })
 
-test('many uses are one row of the file, written server.now and then', async () => {
+test('many uses are one row of the file, written from time to time', async () => {
   for (let i = 0; i < 20; i++) await use()
   expect(await kept()).toEqual([])
   await server.context.tokenUses.save()

@@ -23,7 +23,7 @@ const ask = (token: string) => server.as(token).get('/api/agent/config')
 const iso = (ms: number) => new Date(ms).toISOString()
 
 describe('a new token', () => {
-  it('is told once, and only kept as a hash', async () => {
+  it('is shown once, and stored only as a hash', async () => {
     const node = await createNode('site')
     const answer = await add(node, { name: '  laptop  ' })
     expect(answer.statusCode).toBe(201)
@@ -34,6 +34,7 @@ describe('a new token', () => {
       name: 'laptop',
       expireAt: null,
       revoked: false,
+      replaces: null,
       broughtKey: false,
       published: 0,
       lastUsed: null,
@@ -50,7 +51,7 @@ describe('a new token', () => {
     expect(server.logged()).not.toContain(token)
   })
 
-  it('stands beside the one that the node was made with, which is called default', async () => {
+  it("is listed beside the one from the node's creation, which is called default", async () => {
     const node = await createNode('with-default')
     expect(await list(node)).toMatchObject([{ name: 'default', expireAt: null, revoked: false }])
     await create(node, { name: 'second' })
@@ -80,7 +81,7 @@ describe('a new token', () => {
     expect(await list(node)).toHaveLength(1)
   })
 
-  it('takes every blank for no expiry', async () => {
+  it('treats every blank as no expiry', async () => {
     const node = await createNode('blank')
     for (const form of [{}, { expireAt: null }, { expireAt: '' }])
       expect((await create(node, { name: 'x', ...form })).expireAt).toBe(null)
@@ -93,7 +94,7 @@ describe('a new token', () => {
     const refused = await add(node, { name: 'one too many' })
     expect([refused.statusCode, refused.json().message]).toEqual([
       409,
-      'This node has 100 access tokens, and no room for more. Delete old ones first.',
+      'This node has 100 access tokens, which is the limit. Delete old ones first.',
     ])
     await client.delete(`${pats(node)}/${first?.id}`)
     expect((await add(node, { name: 'fits' })).statusCode).toBe(201)
@@ -101,7 +102,7 @@ describe('a new token', () => {
 })
 
 describe('the expiry', () => {
-  it('is kept as it is sent when it is to come, in UTC', async () => {
+  it('is stored in UTC when it is in the future', async () => {
     const node = await createNode('later')
     const at = Date.now() + 3 * DAY
     expect((await create(node, { name: 'x', expireAt: iso(at) })).expireAt).toBe(iso(at))
@@ -109,7 +110,7 @@ describe('the expiry', () => {
     expect((await create(node, { name: 'x', expireAt: offset })).expireAt).toBe('2099-03-31T21:59:59.999Z')
   })
 
-  it('is a day later when it is the beginning of today, and refused when it is older', async () => {
+  it('is moved to the end of today when it is its beginning, and refused when it is older', async () => {
     const node = await createNode('today')
     const justNow = Date.now() - 60_000
     expect((await create(node, { name: 'x', expireAt: iso(justNow) })).expireAt).toBe(iso(justNow + DAY))
@@ -157,7 +158,7 @@ describe('revoking and deleting', () => {
     ])
   })
 
-  it('forgets the key that came by it, when asked, and no other', async () => {
+  it('removes the key that it registered, if asked, and no other', async () => {
     const node = await createNode('taken')
     const stolen = await create(node, { name: 'stolen' })
     const register = (token: string, fill: number) =>
@@ -190,7 +191,7 @@ describe('revoking and deleting', () => {
     expect(row?.public_key).toBeNull()
   })
 
-  it('is written down with the one who did it, and told to the pages', async () => {
+  it('is recorded with its author, and pages get a hint', async () => {
     const node = await createNode('noted')
     const { id } = await create(node, { name: 'x' })
     await client.patch(`${pats(node)}/${id}/revoke`)
@@ -235,7 +236,7 @@ test('the local node has no tokens, and gets none', async () => {
     ])
 })
 
-test('only who is signed in gets at them', async () => {
+test('they need a session', async () => {
   for (const url of ['/api/nodes/2/pats', '/api/nodes/1/pats'])
     expect((await server.call({ method: 'GET', url })).statusCode).toBe(401)
 })
@@ -260,7 +261,7 @@ test('the list is searched, sorted and cut into pages', async () => {
     expect((await client.get(`${pats(node)}${query}`)).statusCode, query).toBe(422)
 })
 
-test('what a token is called is shown to people and never understood', async () => {
+test("a token's name is shown to people and never interpreted", async () => {
   const node = await createNode('hostile')
   for (const name of [
     "'; DROP TABLE node_tokens; --",

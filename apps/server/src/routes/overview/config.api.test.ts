@@ -16,7 +16,7 @@ test('a person reads the whole configuration', async () => {
   })
 })
 
-test("a node's token reads the host, the range of ports and the version, and no more", async () => {
+test("a node's token reads only the host, the range of ports and the version", async () => {
   const client = await server.signIn()
   const { token } = (await client.post('/api/nodes', { name: 'office' })).json()
   const answer = await withToken(token)

@@ -37,11 +37,11 @@ const server = shared(() => startTestServer({ rootDir }))
 const get = (url: string, headers: Record<string, string> = {}) =>
   server.call({ method: 'GET', url, headers: { accept: 'text/html', ...headers } })
 
-/** The address of what every page needs, as this one names it. */
+/** The address of a shared part, from this page. */
 const partOf = (body: string, part: string) => new RegExp(`"(/docs/${part}-[^"]*)"`).exec(body)?.[1] ?? ''
 
 describe('a page', () => {
-  it('is served to everyone, with scripts of our own alone', async () => {
+  it('is served to everyone, with only our own scripts', async () => {
     const answer = await get('/docs/quick-start')
     expect(answer.statusCode).toBe(200)
     expect(answer.headers['content-type']).toBe('text/html; charset=utf-8')
@@ -52,7 +52,7 @@ describe('a page', () => {
     expect((await get(partOf(answer.body, 'style'))).body).toContain('light-dark(')
   })
 
-  it('is sent compressed, kept by browsers, and asked for again', async () => {
+  it('is sent compressed, cached by browsers, and revalidated', async () => {
     const page = await get('/docs/quick-start')
     expect(page.headers['cache-control']).toBe('no-cache')
     for (const [encoding, unpack] of [
@@ -80,7 +80,7 @@ describe('a page', () => {
     expect(body).toContain('<pre tabindex="0">')
   })
 
-  it('links to the other pages, and nowhere that could act', async () => {
+  it('links to the other pages, and to nothing that could act', async () => {
     const { body } = await get('/docs/quick-start')
     for (const href of ['/docs/cli#the-flags', '/docs/terms', '/docs/decisions/0001-x'])
       expect(body).toContain(`href="${href}"`)
@@ -92,7 +92,7 @@ describe('a page', () => {
       expect((await get(target[1] ?? '')).statusCode, target[1]).toBe(200)
   })
 
-  it('shows pictures of the repository only', async () => {
+  it('shows only images of the repository', async () => {
     const { body } = await get('/docs/quick-start')
     expect(body.match(/<img [^>]*>/g)).toHaveLength(1)
     expect(body).toContain('src="/docs/images/a.png" alt="a picture"')
@@ -117,7 +117,7 @@ describe('what there is', () => {
       expect((await get(url)).statusCode, url).toBe(404)
   })
 
-  it('is offered by the page that says that there is none', async () => {
+  it('is offered by the not-found page', async () => {
     for (const url of ['/docs/nothing', '/docs/404']) {
       const { statusCode, body, headers } = await get(url, { 'accept-encoding': 'identity' })
       expect(statusCode).toBe(404)

@@ -64,7 +64,7 @@ describe('hints', () => {
     edge.close()
   })
 
-  it('end with the newest revision after a burst of 200 changes', async () => {
+  it('reach the newest revision after a burst of 200 changes', async () => {
     const edge = await connect()
     const { id } = (await client.post('/api/nodes', { name: 'burst' })).json()
     const services = `/api/services/${id}/http`
@@ -84,8 +84,8 @@ describe('hints', () => {
   })
 })
 
-describe('what an edge says', () => {
-  it('is shown, and stays shown after it is gone', async () => {
+describe("an edge's message", () => {
+  it('is shown, and stays after the edge has disconnected', async () => {
     const edge = await connect()
     const dataPlane = {
       haproxy: { state: 'failed' as const, detail: 'Port 443 is held by another program' },
@@ -101,7 +101,7 @@ describe('what an edge says', () => {
     expect(Date.parse((await edges())[0].lastSeen)).toBeGreaterThan(0)
   })
 
-  it('moves the figures of nodes', async () => {
+  it('updates the figures of nodes', async () => {
     const edge = await connect()
     const { id } = (await client.post('/api/nodes', { name: 'figures' })).json()
     const latestHandshake = server.context.clock()
@@ -133,7 +133,7 @@ describe('what an edge says', () => {
     expect(code).toBe(1009)
   })
 
-  it('is told to the streams of the nodes it touches', async () => {
+  it('reaches the streams of the nodes concerned', async () => {
     const edge = await connect()
     const heard: unknown[] = []
     const stop = server.context.bus.listen((hint) => {
@@ -216,7 +216,7 @@ describe('the state', () => {
     expect(await peer()).toBeUndefined()
   })
 
-  it('is told to an edge that holds very many certificates', async () => {
+  it('reaches an edge that holds very many certificates', async () => {
     const known = Object.fromEntries(
       Array.from({ length: 20_000 }, (_, id) => [`certificates:${id}`, 'x'.repeat(22)]),
     )
@@ -224,7 +224,7 @@ describe('the state', () => {
     expect((await fetchState(server, known)).sections.certificates).toEqual(whole.sections.certificates)
   })
 
-  it('refuses a request that is not one', async () => {
+  it('refuses a malformed request', async () => {
     const headers = { authorization: `Bearer ${edgeToken(server.context.config.paths)}` }
     const ask = (payload: object) => server.call({ method: 'POST', url: '/api/edge/state', headers, payload })
     expect((await ask({ known: { settings: 5 } })).statusCode).toBe(422)

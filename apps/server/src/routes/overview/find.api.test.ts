@@ -19,13 +19,24 @@ beforeAll(async () => {
   await client.post(`/api/services/${id}/http`, { name: 'late', domain: 'web.example.com' })
 })
 
+it('tells of each what its list does: how many services a node has, whether one is enabled, where it is reached', async () => {
+  const { nodes } = await find('shop')
+  const id = nodes[0]?.id
+  expect(nodes[0]).toEqual((await client.get(`/api/nodes/${id}`)).json())
+  expect(nodes[0]?.services).toBe(8)
+  const [service] = (await find('my-web')).services
+  expect(service).toEqual((await client.get(`/api/services/${id}/http/${service?.id}`)).json())
+  const [domain] = (await find('b.web.example.com')).domains
+  expect(domain).toEqual((await client.get(`/api/domains/${domain?.id}`)).json())
+})
+
 it('finds nodes, domains and services by a part of their names, whatever the case, and at most five of each', async () => {
   const { nodes, domains, services } = await find('SHOP')
   expect(nodes.map(({ name }) => name)).toEqual(['Shop', 'a-shop-0', 'a-shop-1', 'a-shop-2', 'a-shop-3'])
   expect([domains, services]).toEqual([[], []])
 })
 
-it('puts first what is called so, then what begins so', async () => {
+it('puts exact names first, then those that begin with the text', async () => {
   const { domains, services } = await find('web')
   expect(services.map(({ name }) => name)).toEqual(['Web', 'late', 'web-2', 'a-web', 'my-web'])
   expect(domains.map(({ domain }) => domain)).toEqual([
@@ -35,7 +46,7 @@ it('puts first what is called so, then what begins so', async () => {
   ])
 })
 
-it('finds a service by its domain and says where it is, and a node by its address', async () => {
+it('finds a service by its domain and shows its node, and a node by its address', async () => {
   const { services } = await find('web.example.com')
   expect(services).toEqual([
     expect.objectContaining({ name: 'late', type: 'http', nodeName: 'Shop', domain: 'web.example.com' }),
@@ -44,7 +55,7 @@ it('finds a service by its domain and says where it is, and a node by its addres
   expect(nodes[0]).toMatchObject({ name: 'a-shop-0', address: '10.64.0.2' })
 })
 
-it('lists the service that is called so on the first page', async () => {
+it('lists the service with exactly this name on the first page', async () => {
   const [{ id }] = (await client.get('/api/nodes?search=shop&orderBy=name,desc')).json()
   const { data, total } = (await client.get(`/api/services/${id}/http?search=x-web&limit=1`)).json()
   expect([data[0].name, total]).toEqual(['x-web', 1])
@@ -52,7 +63,7 @@ it('lists the service that is called so on the first page', async () => {
   expect(page.data.map(({ name }: { name: string }) => name)).toContain('Web')
 })
 
-it('finds a service by where it leads', async () => {
+it('finds a service by its backend', async () => {
   const networks = [{ interface: 'eth0', subnet: '192.168.7.0/24' }]
   const gateway = { name: 'gate', isGateway: true, gatewayNetworks: networks }
   const { id } = (await client.post('/api/nodes', gateway)).json()
@@ -65,7 +76,7 @@ it('finds a service by where it leads', async () => {
   expect(listed).toHaveLength(1)
 })
 
-it('finds a service by where it leads as its row shows it, with localhost and the brackets of IPv6', async () => {
+it('finds a service by its backend as shown in its row, with localhost and the brackets of IPv6', async () => {
   const create = async (name: string, node: object, backendHost: string) => {
     const { id } = (await client.post('/api/nodes', { name, ...node })).json()
     const form = { name, pathLocation: `/${name}`, backendHost, backendPort: 8766 }
@@ -80,7 +91,7 @@ it('finds a service by where it leads as its row shows it, with localhost and th
   for (const text of ['[fd00:7::7]:8766', 'fd00:7::7']) expect(await namesOf(text)).toEqual(['six-lan'])
 })
 
-it('finds a service by its public address as its row shows it', async () => {
+it('finds a service by its public address as shown in its row', async () => {
   const { id } = (await client.post('/api/nodes', { name: 'broker' })).json()
   const form = { name: 'mqtt', backendPort: 1884 }
   const { publicAccess, port } = (await client.post(`/api/services/${id}/tcp`, form)).json()
@@ -102,7 +113,7 @@ it('finds a service by its public address as its row shows it', async () => {
   expect(listed.json()).toHaveLength(1)
 })
 
-it.each(['%', '_', "'", '"', '\\', '*'])('takes %s as it is', async (text) => {
+it.each(['%', '_', "'", '"', '\\', '*'])('takes %s literally', async (text) => {
   expect(await find(text)).toEqual({ nodes: [], domains: [], services: [] })
 })
 

@@ -20,14 +20,14 @@ beforeAll(async () => {
   expect((await client.post(`/api/services/${gateway}/http`, form)).statusCode).toBe(201)
 })
 
-/** What is wrong with a form, by field. */
+/** The errors of a form, by field. */
 async function errorsOf(path: string, form: object): Promise<Record<string, string>> {
   const answer = await client.post(path, form)
   const errors: { field: string; message: string }[] = answer.json().errors ?? []
   return Object.fromEntries(errors.map(({ field, message }) => [field, message]))
 }
 
-test('a form of a node says all that is wrong at once, also what only the database knows', async () => {
+test('the form of a node shows all errors at once, including those that need the database', async () => {
   const { address } = (await client.get(`/api/nodes/${gateway}`)).json()
   const form = {
     ...{ name: ' ', address, dns: 'resolver', keepalive: 'often', allowInternet: 'yes', isGateway: true },
@@ -53,7 +53,7 @@ test('a form of a node says all that is wrong at once, also what only the databa
   })
 })
 
-test('a form of a domain does', async () => {
+test('the form of a domain does', async () => {
   const form = { ssl: 'homemade', skipValidation: 'no', authentication: 'no', allowedEmails: ['x'] }
   expect(await errorsOf('/api/domains', form)).toEqual({
     domain: MESSAGES.domainRequired,
@@ -75,7 +75,7 @@ test('a form of a domain does', async () => {
   })
 })
 
-test('a form of an HTTP service does', async () => {
+test('the form of an HTTP service does', async () => {
   const url = `/api/services/${gateway}/http`
   const form = {
     ...{
@@ -111,7 +111,7 @@ test('a form of an HTTP service does', async () => {
   })
 })
 
-test('a form of a token does', async () => {
+test('the form of a token does', async () => {
   expect(await errorsOf(`/api/nodes/${gateway}/pats`, { name: ' ', expireAt: 'soon', scope: 'all' })).toEqual(
     {
       name: MESSAGES.required,

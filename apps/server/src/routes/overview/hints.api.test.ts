@@ -19,10 +19,10 @@ async function follow(token = client.token): Promise<FollowedStream> {
   return stream
 }
 
-/** All that was named so far. */
+/** All hints so far. */
 const named = (stream: FollowedStream) => new Set(stream.listData().flatMap((data) => Hints.parse(data)))
 
-test('a change names what it touched, and nothing else', async () => {
+test('a change hints only at what it touched', async () => {
   const stream = await follow()
   await client.patch('/api/nodes/2', { name: 'renamed' })
   await until('the node', () => named(stream).has('nodes'))
@@ -33,13 +33,13 @@ test('a change names what it touched, and nothing else', async () => {
   expect(named(stream).has('edges')).toBe(false)
 })
 
-test('what an edge reports of services is worth reading again', async () => {
+test("an edge's report on services makes a hint", async () => {
   const stream = await follow()
   server.context.bus.emit({ kind: 'reported', services: [{ id: 3, nodeId: 2 }] })
   await until('the service', () => named(stream).has('services'))
 })
 
-test('an edge that comes, reports or goes is named', async () => {
+test('an edge that connects, reports or disconnects makes a hint', async () => {
   const stream = await follow()
   const count = () => stream.listData().filter((data) => Hints.parse(data).includes('edges')).length
   const session = server.context.edges.connect(1, { send: () => undefined, close: () => undefined })
@@ -49,7 +49,7 @@ test('an edge that comes, reports or goes is named', async () => {
   const report = { wanted: 1, applied: 1, inForce: everywhere(1), problems: [], dataPlane }
   session.receive({ type: 'report', report })
   await until('it has reported', () => count() === 2)
-  // It checks everything every few seconds, and mostly finds what it found before.
+  // It checks everything every few seconds, and mostly finds no change.
   session.receive({ type: 'report', report: { ...report } })
   await client.post('/api/domains', { domain: 'a.example.com', skipValidation: true })
   await until('what was said later', () => named(stream).has('domains'))
@@ -58,7 +58,7 @@ test('an edge that comes, reports or goes is named', async () => {
   await until('it has gone', () => count() === 3)
 })
 
-test('a burst is told in few messages', async () => {
+test('a burst makes few messages', async () => {
   const stream = await follow()
   const start = performance.now()
   for (let index = 0; index < 50; index++) await client.patch('/api/nodes/2', { name: `name ${index}` })

@@ -3,7 +3,7 @@ import { shared } from '@postern/testkit/shared'
 import { sql } from 'kysely'
 import { beforeAll, expect, it } from 'vitest'
 
-/** More than one statement of SQLite takes values: 32,766. */
+/** More values than one statement of SQLite takes: 32,766. */
 const MANY = 33_000
 
 const server = shared(() => startTestServer({ isMeasured: true }))
@@ -28,7 +28,7 @@ it.each([
   // The console's own service is there as well.
   ['/api/services/http', MANY + 1],
   ['/api/services/1/http', MANY + 1],
-])('%s answers with all rows, however many', async (url, count) => {
+])('%s returns all rows, however many', async (url, count) => {
   const answer = await client.get(url)
   expect(answer.statusCode).toBe(200)
   expect(answer.json()).toHaveLength(count)

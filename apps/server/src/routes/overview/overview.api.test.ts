@@ -1,6 +1,6 @@
 import type { Domain } from '@postern/contract/domains'
 import { type Attention, Overview } from '@postern/contract/overview'
-import { ServiceState } from '@postern/contract/services'
+import { ServiceState } from '@postern/contract/services/services'
 import { connectEdgeClient, type EdgeClient, onlinePeer } from '@postern/testkit/edge-client'
 import { startTestServer } from '@postern/testkit/server'
 import { shared } from '@postern/testkit/shared'
@@ -36,7 +36,7 @@ beforeAll(async () => {
 afterAll(() => edge.close())
 
 const read = async () => Overview.parse((await client.get('/api/overview')).json())
-/** All that needs a person. */
+/** Everything that needs a person. */
 const readAttention = async (query = ''): Promise<Attention[]> =>
   (await client.get(`/api/overview/attention${query}`)).json()
 const newest = async () => (await read()).changes[0]?.revision ?? 0
@@ -59,8 +59,8 @@ async function countRows() {
 }
 
 describe('the numbers', () => {
-  it('are those of the rows, whatever the edge says and whichever nodes are there', async () => {
-    // Were online once, which a tunnel that begins anew does not undo.
+  it('equal those of the rows, whatever the edge reports and whichever nodes are online', async () => {
+    // They were online once, which a new tunnel does not undo.
     const seen = new Set<number>()
     const some = (ids: () => number[]) =>
       fc.uniqueArray(fc.nat({ max: 8 })).map((picks) => picks.flatMap((pick) => ids()[pick] ?? []))
@@ -121,7 +121,7 @@ describe('the numbers', () => {
     )
   })
 
-  it('tell disabled services and disconnected nodes apart, and names what is in trouble', async () => {
+  it('count disabled services and disconnected nodes separately, and name what is in trouble', async () => {
     server.context.live.update(nodeIds.map(onlinePeer))
     edge.send({ type: 'backends', isFirst: true, backends: [{ service: 3, trouble: 'refused' }] })
     await client.patch(`/api/nodes/${nodeIds[0]}/disable`)
@@ -151,7 +151,7 @@ describe('the numbers', () => {
       ['deck', 2],
     ])
     expect(lost[0]).toMatchObject({ nodeId: nodeIds[1], lost: { lastSeen } })
-    // As after a reboot, when the tunnel has seen none of them yet.
+    // As after a reboot, before the tunnel has seen any of them.
     const none = { latestHandshake: null, rx: 0, tx: 0, clientIp: null, reachable: false }
     server.context.live.update(nodeIds.map((nodeId) => ({ nodeId, ...none })))
     expect((await readAttention('?type=node'))[0]).toMatchObject({ nodeId: nodeIds[1], lost: { lastSeen } })
@@ -168,7 +168,7 @@ describe('the numbers', () => {
 })
 
 describe('the last changes', () => {
-  it('say who did what to which thing, and where it is, the newest first', async () => {
+  it('show who did what to which thing, and where it is, newest first', async () => {
     await client.post('/api/domains', { domain: 'wiki.example.com', skipValidation: true })
     const domain = (await client.get('/api/domains')).json()[0]
     const [first, second] = (await read()).changes
@@ -182,7 +182,7 @@ describe('the last changes', () => {
     })
   })
 
-  it('are eight at most, and lead nowhere when the node is deleted', async () => {
+  it('are eight at most, and have no link when the node is deleted', async () => {
     const { id } = (await client.post('/api/nodes', { name: 'eaves' })).json()
     const token = (await client.post(`/api/nodes/${id}/pats`, { name: 'ci' })).json()
     await client.patch(`/api/nodes/${id}/pats/${token.id}/revoke`)
@@ -198,9 +198,9 @@ describe('the last changes', () => {
   })
 })
 
-it('lists all that needs a person page by page, the worst first, and finds it by its words', async () => {
+it('lists everything that needs a person page by page, worst first, and can be searched', async () => {
   server.context.live.update(nodeIds.map(onlinePeer))
-  // The one between them was disabled before, and is nobody's trouble.
+  // The one between them was disabled before, and is no problem.
   const named = [serviceIds[1], serviceIds[3], serviceIds[4]].map((id) => id ?? 0)
   const problems = [
     ...named.map((id) => ({ scope: { kind: 'service' as const, id }, message: `No host for ${id}` })),
@@ -220,7 +220,7 @@ it('lists all that needs a person page by page, the worst first, and finds it by
   expect(page).toMatchObject({ page: 2, limit: 2, total: services.length })
   expect(page.data[0]).toMatchObject({ id: 3, type: 'http' })
   expect(await readAttention('?search=NO+HOST')).toHaveLength(named.length)
-  // The sidebar's question, of every page at every change, stays small.
+  // The sidebar's request, from every page at every change, stays small.
   const [told] = (await client.get('/api/edges')).json()
   expect(told).toMatchObject({ problemCount: problems.length })
   expect(told.problems).toHaveLength(20)
@@ -229,20 +229,20 @@ it('lists all that needs a person page by page, the worst first, and finds it by
   expect((await client.get('/api/edges')).json()[0].problems[0]).toMatchObject({ name: 's1' })
 })
 
-it("lists the server's own problem, also while the edge is away", async () => {
+it("lists the server's own problem, even while the edge is disconnected", async () => {
   const problem = 'port 3000 of 127.0.0.1 is taken'
-  server.context.edges.tellOwn(problem)
+  server.context.edges.tellOwn('console', problem)
   const row = { kind: 'edge', name: 'Local', problem }
   expect(await readAttention('?search=port+3000')).toMatchObject([row])
   edge.close()
   await until('an edge that is away', () => server.context.edges.views().length === 0)
   expect(await readAttention('?search=port+3000')).toMatchObject([row])
-  server.context.edges.tellOwn(null)
+  server.context.edges.tellOwn('console', null)
   expect(await readAttention('?search=port+3000')).toEqual([])
   edge = await connectEdgeClient(server.context.config.paths)
 })
 
-it('names the domains whose first order has failed, and counts all of them', async () => {
+it('lists the domains whose first order has failed, and counts all of them', async () => {
   const { db } = server.context
   const at = new Date().toISOString()
   const problem = JSON.stringify({ code: 'dns', detail: 'no address', found: [], expected: [], at })
@@ -262,7 +262,7 @@ it('names the domains whose first order has failed, and counts all of them', asy
   const failed = await readAttention('?type=certificate')
   expect(failed).toHaveLength(6)
   expect(failed[0]).toMatchObject({ tone: 'bad', name: 'd0.example.com', problem: 'no address' })
-  // One of them is tried again, and one has what it wanted, whose renewal fails.
+  // One of them is tried again, and one has a certificate whose renewal fails.
   await sql`UPDATE orders SET step = 'validating' WHERE domain_id = ${ids[0]}`.execute(db)
   await sql`UPDATE certificates SET kind = 'certbot' WHERE domain_id = ${ids[1]}`.execute(db)
   expect((await read()).certificates).toEqual({ valid: others + 1, pending: 1, failed: 4 })

@@ -1,12 +1,12 @@
-import type { ServiceCount } from '@postern/contract/edge'
+import type { ServiceCount } from '@postern/contract/edge/edge-messages'
 import type { Figures } from '@postern/contract/figures'
 import { connectEdgeClient } from '@postern/testkit/edge-client'
 import { startTestServer } from '@postern/testkit/server'
 import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { nodeKey } from '../../core/figures/counts.ts'
-import { createUpkeep } from '../../core/figures/upkeep.ts'
+import { runUpkeep } from '../../../test/upkeep.ts'
+import { nodeKey } from '../../core/figures/keys.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -49,18 +49,7 @@ const figures = async (path: string, span = ''): Promise<Figures> =>
   (await client.get(`/api/${path}/figures${span && `?span=${span}`}`)).json()
 const sum = (values: number[]) => values.reduce((all, value) => all + value, 0)
 const totals = ({ series }: Figures) => [sum(series.connections), sum(series.received), sum(series.sent)]
-const upkeep = async (maxBytes?: number) => {
-  const { liveDb, log } = server.context
-  const keeper = createUpkeep({
-    liveDb,
-    log,
-    clock: () => server.now,
-    ...(maxBytes !== undefined && { maxBytes }),
-  })
-  await keeper.run()
-  await keeper.close()
-}
-/** How many rows of a service the tables have: what came in, minutes, hours. */
+/** How many rows of a service the tables have: new counts, minutes, hours. */
 const rowsOf = async (id: number) => {
   const tables = ['counts', 'minutes', 'hours'] as const
   const found = tables.map((table) =>
@@ -75,7 +64,8 @@ describe('the figures of a service', () => {
     const hour = await figures(`services/http/${id}`, 'hour')
     expect(hour).toMatchObject({ from: '2026-01-15T11:31:00.000Z', step: 60 })
     const none = Array(60).fill(0)
-    expect(hour.series).toEqual({ connections: none, received: none, sent: none })
+    const counts = { connections: none, received: none, sent: none, errors: none }
+    expect(hour.series).toEqual({ ...counts, p50: Array(60).fill(null), p95: Array(60).fill(null) })
     const day = await figures(`services/http/${id}`)
     expect(day).toMatchObject({ from: '2026-01-14T12:31:00.000Z', step: 60 })
     expect(day.series.sent).toHaveLength(1440)
@@ -84,7 +74,7 @@ describe('the figures of a service', () => {
     expect(month.series.sent).toHaveLength(720)
   })
 
-  it('are those of the minute, and those of the hour together', async () => {
+  it('are those of each minute, and the sums of each hour', async () => {
     const node = await createNode()
     const [web, port] = [await createService(node), await createService(node, 'tcp')]
     const edge = await connect()
@@ -106,7 +96,7 @@ describe('the figures of a service', () => {
     expect(totals(await figures(`services/tcp/${port}`))).toEqual([1, 7, 8])
   })
 
-  it('are not there for a service that is not, or is of another type', async () => {
+  it('do not exist for a service that does not exist, or has another type', async () => {
     const id = await createService(await createNode())
     for (const path of [`services/tcp/${id}`, 'services/http/99999', 'nodes/99999'])
       expect((await client.get(`/api/${path}/figures`)).statusCode).toBe(404)
@@ -127,7 +117,7 @@ describe('the figures of a service', () => {
 })
 
 describe('counts', () => {
-  it('that are said again are counted once, also by a server that was started anew', async () => {
+  it('that are sent again are counted once, even by a restarted server', async () => {
     const id = await createService(await createNode())
     const ledger = 'twice'
     const edge = await connect(ledger)
@@ -146,7 +136,7 @@ describe('counts', () => {
     expect(totals(await figures(`services/http/${id}`))).toEqual([3, 30, 300])
   })
 
-  it('of a new ledger begin anew', async () => {
+  it('of a new ledger start over', async () => {
     const id = await createService(await createNode())
     const first = await connect()
     await first.count(5, [[id, 1, 1, 1]])
@@ -155,7 +145,7 @@ describe('counts', () => {
     expect(totals(await figures(`services/http/${id}`))).toEqual([2, 2, 2])
   })
 
-  it('of services that are not there are dropped, and the rest is stored', async () => {
+  it('of services that do not exist are dropped, and the rest is stored', async () => {
     const id = await createService(await createNode())
     const edge = await connect()
     await edge.count(1, [
@@ -166,7 +156,7 @@ describe('counts', () => {
     expect(await rowsOf(id)).toEqual([1, 0, 0])
   })
 
-  it('of a minute that has not come are those of this minute', async () => {
+  it('of a future minute count for the present one', async () => {
     const id = await createService(await createNode())
     const edge = await connect()
     await edge.count(1, [[id, 1, 1, 1]], server.now + 48 * HOUR)
@@ -181,7 +171,7 @@ describe('counts', () => {
     await edge.count(2, [[id, 1, 1, 1]])
     expect((await figures(`services/http/${id}`, 'hour')).series.sent.at(-1)).toBe(most)
     server.now += 10 * MINUTE
-    await upkeep()
+    await runUpkeep(server)
     expect((await figures(`services/http/${id}`, 'month')).series.sent.at(-1)).toBe(most)
   })
 
@@ -203,7 +193,7 @@ describe('counts', () => {
 })
 
 describe('as time goes by', () => {
-  it('minutes are packed, become hours after a day, and go after 30 days, and none is lost', async () => {
+  it('minutes are packed, become hours after a day, and are deleted after 30 days, without loss', async () => {
     const id = await createService(await createNode())
     const edge = await connect()
     const [begin, expected] = [server.now, [0, 0, 0]]
@@ -213,33 +203,33 @@ describe('as time goes by', () => {
       for (const column of [0, 1, 2] as const)
         expected[column] = (expected[column] ?? 0) + Number(counts[column + 1])
       server.now += 3 * MINUTE
-      if (seq % 7 === 0) await upkeep()
+      if (seq % 7 === 0) await runUpkeep(server)
     }
-    await upkeep()
+    await runUpkeep(server)
     expect(totals(await figures(`services/http/${id}`))).toEqual(expected)
     const month = await figures(`services/http/${id}`, 'month')
     server.now = begin + 27 * HOUR
-    await upkeep()
+    await runUpkeep(server)
     expect(await rowsOf(id)).toEqual([0, 0, 1])
     expect(totals(await figures(`services/http/${id}`, 'month'))).toEqual(expected)
     const later = await figures(`services/http/${id}`, 'month')
     const busy = (all: Figures) => all.series.sent.filter((bytes) => bytes > 0)
     expect(busy(later)).toEqual(busy(month))
     server.now = begin + 33 * 24 * HOUR
-    // No session lasts that long.
+    // A new sign-in, because no session lasts that long.
     Object.assign(client, await server.signIn())
-    await upkeep()
+    await runUpkeep(server)
     expect(await rowsOf(id)).toEqual([0, 0, 0])
     expect(totals(await figures(`services/http/${id}`, 'month'))).toEqual([0, 0, 0])
   })
 
-  it('counts that come late are where they belong, also when their hour was packed or summed', async () => {
+  it('late counts go to their own time, even when their hour was packed or summed', async () => {
     const id = await createService(await createNode())
     const edge = await connect()
     const times = [server.now, server.now - 30 * HOUR, server.now - 5 * HOUR]
     for (const [index, at] of [...times, ...times].entries()) {
       await edge.count(index + 1, [[id, 1, 2, 3]], at)
-      await upkeep()
+      await runUpkeep(server)
     }
     const { series } = await figures(`services/http/${id}`, 'month')
     expect(totals(await figures(`services/http/${id}`, 'month'))).toEqual([6, 12, 18])
@@ -252,16 +242,16 @@ describe('as time goes by', () => {
     const edge = await connect()
     await edge.count(1, [[id, 1, 2, 3]], server.now - 2 * HOUR)
     await edge.count(2, [[id, 1, 2, 3]])
-    await upkeep()
+    await runUpkeep(server)
     expect(await rowsOf(id)).toEqual([1, 1, 0])
-    await upkeep(0)
+    await runUpkeep(server, { maxBytes: 0 })
     expect(await rowsOf(id)).toEqual([1, 0, 1])
     expect(totals(await figures(`services/http/${id}`, 'month'))).toEqual([2, 4, 6])
   })
 })
 
 describe('the figures of a node', () => {
-  it('are those of its services together, also of those that are deleted by now', async () => {
+  it('are the sums of its services, including deleted ones', async () => {
     const node = await createNode()
     const services = [await createService(node), await createService(node, 'tcp')]
     const other = await createService(await createNode())
@@ -269,7 +259,7 @@ describe('the figures of a node', () => {
     const counts = (ids: number[]) => ids.map((id): ServiceCount => [id, 1, 10, 100])
     await edge.count(1, counts([...services, other]), server.now - 26 * HOUR)
     await edge.count(2, counts([...services, other]), server.now - HOUR)
-    await upkeep()
+    await runUpkeep(server)
     await edge.count(3, counts([...services, other]))
     expect(totals(await figures(`nodes/${node}`, 'month'))).toEqual([6, 60, 600])
     expect(totals(await figures(`nodes/${node}`, 'hour'))).toEqual([2, 20, 200])
@@ -279,7 +269,7 @@ describe('the figures of a node', () => {
     expect(totals(await figures(`nodes/${node}`, 'day'))).toEqual([5, 50, 500])
   })
 
-  it('are gone with it, in every table, and those of others stay', async () => {
+  it('are deleted with it in every table, and those of others stay', async () => {
     const node = await createNode()
     const ids = [await createService(node), await createService(node, 'tcp')]
     const other = await createService(await createNode())
@@ -290,7 +280,7 @@ describe('the figures of a node', () => {
         [...ids, other].map((id): ServiceCount => [id, 1, 1, 1]),
         at,
       )
-      if (at < server.now) await upkeep()
+      if (at < server.now) await runUpkeep(server)
     }
     for (const id of [...ids, other]) expect(await rowsOf(id)).toEqual([1, 1, 1])
     await client.delete(`/api/nodes/${node}`)

@@ -40,7 +40,7 @@ const log = (service: number, text: string, skipped = 0) => {
 const watched = () => edge.hints.findLast((hint) => hint.type === 'watch')?.services ?? []
 
 describe('a stream', () => {
-  it('tells the edge what is watched, and sends what is kept, then what comes', async () => {
+  it('tells the edge what is watched, and sends the kept lines, then the new ones', async () => {
     const service = await publish('kept.example.com')
     const first = await open(`type=http&id=${service}`)
     expect(first.headers.get('content-type')).toContain('text/event-stream')
@@ -57,7 +57,7 @@ describe('a stream', () => {
     await until('the end of watching', () => !watched().includes(service))
   })
 
-  it('repeats nothing to a reader that comes back, and says what is missing', async () => {
+  it('repeats nothing to a reader that reconnects, and says what is missing', async () => {
     const service = await publish('back.example.com')
     const first = await open(`type=http&id=${service}`)
     await until('the hint', () => watched().includes(service))
@@ -71,7 +71,7 @@ describe('a stream', () => {
     expect(linesOf(back)[0]).toMatch(/^\[WARN\] \S+ 4 lines are missing$/)
   })
 
-  it('of a domain follows services that come to it, and ends with the domain', async () => {
+  it('of a domain also follows new services there, and ends with the domain', async () => {
     const first = await publish('grow.example.com')
     const stream = await open('domain=grow.example.com')
     const second = await publish('grow.example.com', '/api')
@@ -102,7 +102,7 @@ describe('a stream', () => {
     await until('the end of watching', () => !watched().includes(service))
   })
 
-  it('is only for who is signed in, and about what there is', async () => {
+  it('needs a session, and an existing domain or service', async () => {
     const service = await publish('auth.example.com')
     expect((await open(`type=http&id=${service}`, { token: 'x' })).status).toBe(401)
     expect((await open('type=http&id=99999')).status).toBe(404)
@@ -115,7 +115,7 @@ describe('a stream', () => {
 })
 
 describe('the edge', () => {
-  it('hears what is watched when it comes back, and what it sends again is not shown again', async () => {
+  it('gets the watched services when it reconnects, and lines that it sends again are not shown twice', async () => {
     const service = await publish('again.example.com')
     const stream = await open(`type=http&id=${service}`)
     await until('the hint', () => watched().includes(service))

@@ -18,7 +18,7 @@ describe('the public host', () => {
     return (await (await server.signIn()).get('/api/overview/public-host')).json()
   }
 
-  it('leads here where DNS names an address of this machine', async () => {
+  it('leads here when DNS has an address of this machine', async () => {
     expect(await check('postern.example.com', ['203.0.113.1'], ['203.0.113.1'])).toEqual({
       host: 'postern.example.com',
       isName: true,

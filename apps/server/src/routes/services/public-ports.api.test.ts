@@ -1,4 +1,4 @@
-import type { TcpService, TcpServiceFormInput } from '@postern/contract/services'
+import type { TcpService, TcpServiceFormInput } from '@postern/contract/services/services'
 import { connectEdgeClient, fetchState } from '@postern/testkit/edge-client'
 import { duringTest, shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
@@ -35,7 +35,7 @@ describe('a public port', () => {
     expect((await create({ port: 32_700 })).statusCode).toBe(201)
   })
 
-  it('stays when the form leaves it out or empties it, and changes with the protocol where it must', async () => {
+  it('stays when the form omits or empties it, and changes with the protocol if it must', async () => {
     const a: TcpService = (await create({ name: 'a', port: 32_710 })).json()
     await create({ name: 'b', port: 32_710, proto: 'udp' })
     for (const port of [undefined, null, ''])
@@ -51,7 +51,7 @@ describe('a public port', () => {
     expect(moved.json().port).not.toBe(32_710)
   })
 
-  it('that the settings no longer have is told, and another one is given instead', async () => {
+  it('that the settings no longer allow is reported, and another one is assigned instead', async () => {
     const { server, client } = await duringTest(startServiceLab)
     const form = { name: 'a', backendHost: '::1', backendPort: 1883 }
     const url = urlOf((await client.post('/api/services/1/tcp', form)).json())
@@ -61,8 +61,8 @@ describe('a public port', () => {
   })
 })
 
-describe('what an edge knows of ports', () => {
-  it('keeps a port that another program holds from being given, not from being chosen', async () => {
+describe('what an edge knows about ports', () => {
+  it('keeps a port that another program holds from being assigned, but not from being chosen', async () => {
     const { server: own, client: user, plain: site } = await duringTest(startServiceLab)
     const post = async (form: object) =>
       (await user.post(`/api/services/${site}/tcp`, { name: 'a', backendPort: 1883, ...form })).json()
@@ -77,7 +77,7 @@ describe('what an edge knows of ports', () => {
     edge.close()
   })
 
-  it('says on the row of a UDP service, and hints at it, that visitors come by IPv4 only', async () => {
+  it('shows in the row of a UDP service that only IPv4 visitors can use it, with a hint', async () => {
     const { server: own, client: user } = await duringTest(startServiceLab)
     const form = { name: 'dns', proto: 'udp', backendHost: '127.0.0.1', backendPort: 53 }
     const made = (await user.post('/api/services/1/tcp', form)).json()

@@ -23,7 +23,7 @@ describe('changing', () => {
     expect((await routeOf(id))?.domain).toBe('moved.example.com')
   })
 
-  it('to blank sets what has a default back to it', async () => {
+  it("to blank restores a field's default", async () => {
     for (const blank of [null, '']) {
       const blanks = { backendProto: blank, backendPort: blank }
       const made = await create(lab.plain, make({ ...blanks }))
@@ -80,7 +80,7 @@ describe("the console's own service", () => {
     return `/api/services/${lab.local}/http/${services.find(({ system }) => system)?.id}`
   }
 
-  it('stays where it is and leads to the console; its name is free', async () => {
+  it('keeps its path and backend; its name can be changed', async () => {
     const url = await consoleUrl()
     const locked = {
       pathLocation: '/x',
@@ -105,12 +105,12 @@ describe("the console's own service", () => {
     const taken = (
       await create(lab.plain, make({ name: 'early', domain: 'c1.example.com', pathLocation: '/api' }))
     ).json()
-    const refused = await lab.client.patch(url, { domain: 'c1.example.com' })
+    const refused = await lab.client.patch(url, { domain: 'c1.example.com', confirmUsedName: true })
     expect(refused.statusCode).toBe(409)
     expect(errorsOf(refused)[0]).toMatchObject({ field: 'domain' })
     expect(errorsOf(refused)[0]?.message).toContain('“early”')
     await lab.client.delete(`/api/services/${lab.plain}/http/${taken.id}`)
-    const set = await lab.client.patch(url, { domain: 'c1.example.com' })
+    const set = await lab.client.patch(url, { domain: 'c1.example.com', confirmUsedName: true })
     expect(set.json().publicAccess).toBe('https://c1.example.com/')
     const { routes } = (await fetchState(lab.server)).sections
     expect(routes?.filter(({ system }) => system).map(({ domain }) => domain)).toEqual(['c1.example.com'])
@@ -119,11 +119,12 @@ describe("the console's own service", () => {
     expect(
       (await create(lab.plain, { name: 'ok', domain: 'c1.example.com', pathLocation: '/shop' })).statusCode,
     ).toBe(201)
-    expect((await lab.client.patch(url, { domain: null })).json().domain).toBe(null)
+    const left = await lab.client.patch(url, { domain: null, confirmUsedName: true })
+    expect(left.json().domain).toBe(null)
   })
 })
 
-it('a domain that became the public host keeps no path of the console', async () => {
+it("on a domain that became the public host, services lose the console's paths", async () => {
   const other = await duringTest(startServiceLab)
   const domain = 'moved.example.com'
   const url = `/api/services/${other.plain}/http`
@@ -153,7 +154,7 @@ describe('the lists', () => {
 })
 
 describe('the state', () => {
-  it('turns from applying to live with the report of the edge, and fails by its own problem', async () => {
+  it("turns from applying to live with the edge's report, and fails with its own problem", async () => {
     const service = (await create(lab.plain, make())).json()
     expect(service.state).toEqual({ phase: 'applying', problem: 'No edge is connected' })
     const url = `/api/services/${lab.plain}/http/${service.id}`

@@ -1,4 +1,4 @@
-import type { Service } from '@postern/contract/services'
+import type { Service } from '@postern/contract/services/services'
 import { startTestServer } from '@postern/testkit/server'
 import { shared } from '@postern/testkit/shared'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -10,7 +10,7 @@ const client = shared(() => server.signIn())
 beforeAll(async () => {
   node = (await client.post('/api/nodes', { name: 'plain' })).json().id
   const add = (name: string, domain: string) => ({ name, domain, backendPort: 80, skipValidation: true })
-  // One after the other: the order of their creation matters.
+  // One after the other, because the order of creation matters.
   for (const form of [
     add('Zürich', 'web.example.com'),
     add('ätna', 'bücher.example.com'),
@@ -58,7 +58,7 @@ describe('lists of services', () => {
     expect((await namesOf(`orderBy=${order}`)).map((name) => name.toLowerCase())).toEqual(names)
   })
 
-  it('find, sort and page at once, and say how many there are', async () => {
+  it('can be searched, sorted and paged at once, with the total', async () => {
     const query = 'search=example.com&orderBy=name,desc&limit=2'
     const page = async (number: number) =>
       (await client.get(`/api/services/${node}/tcp?${query}&page=${number}`)).json()

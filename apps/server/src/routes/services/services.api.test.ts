@@ -10,7 +10,7 @@ const routeOf = async (id: number) =>
   (await fetchState(lab.server)).sections.routes?.find((route) => route.id === id)
 
 describe('creating', () => {
-  it('makes the new domain with its certificate in the same change', async () => {
+  it('creates the new domain with its certificate in the same change', async () => {
     const before = await fetchState(lab.server)
     const answer = await create(lab.plain, make({ domain: 'New.Example.com', backendPort: 8080 }))
     expect(answer.statusCode).toBe(201)
@@ -44,7 +44,7 @@ describe('creating', () => {
     expect(await strips()).toEqual([true, true])
     await lab.client.patch(url, { name: 'still' })
     expect(await strips()).toEqual([true, true])
-    // Nothing is to be stripped there, also when a path comes back.
+    // Nothing is stripped there, even when a path is set again.
     await lab.client.patch(url, { pathLocation: '/' })
     expect(await strips()).toEqual([false, false])
     await lab.client.patch(url, { pathLocation: '/wiki' })
@@ -53,7 +53,7 @@ describe('creating', () => {
     expect((await create(lab.plain, make())).json().stripPath).toBe(false)
   })
 
-  it('says whose certificate visitors get', async () => {
+  it('shows whose certificate visitors get', async () => {
     const domain = uniqueDomain()
     const { id } = (await create(lab.plain, make({ domain }))).json()
     await sql`UPDATE certificates SET kind = 'certbot'
@@ -80,12 +80,12 @@ describe('creating', () => {
     expect((await lab.client.get(`/api/domains?search=${domain}`)).json()).toEqual([])
   })
 
-  it('does not ask about a domain that is there already', async () => {
+  it('does not check a domain that already exists', async () => {
     const { domain } = (await create(lab.plain, make())).json()
     expect((await create(lab.plain, { name: 'api', domain, pathLocation: '/api/' })).statusCode).toBe(201)
   })
 
-  it('of a node that is not there is 404', async () => {
+  it('of a node that does not exist is 404', async () => {
     expect((await create(99_999, make())).statusCode).toBe(404)
   })
 })
@@ -116,7 +116,7 @@ describe('the backend host', () => {
     },
   )
 
-  it('of a gateway lies in its networks, which the message names', async () => {
+  it('of a gateway must be inside its networks, which the message names', async () => {
     const [error] = errorsOf(await create(lab.gateway, make({ backendHost: '192.168.8.2' })))
     expect(error).toMatchObject({ field: 'backendHost' })
     expect(error?.message).toContain('192.168.7.0/24')
@@ -156,7 +156,7 @@ describe('the backend host', () => {
   )
 
   it.each(['169.254.169.254', 'fe80::1', '::ffff:169.254.169.254', '224.0.0.1', '0.0.0.0', '10.64.0.7'])(
-    'of the local node is not what the edge would never dial: %s',
+    'of the local node is never an address that the edge would not dial: %s',
     async (backendHost) => {
       const answer = await create(lab.local, make({ backendHost, backendPort: 9100 }))
       expect([answer.statusCode, fieldsOf(answer)]).toEqual([422, ['backendHost']])
@@ -198,7 +198,7 @@ describe('the public path', () => {
     expect(errorsOf(await create(lab.plain, bare))[0]?.message).toBe('/only-once already belongs to “x”')
   })
 
-  it('carries the port in the public address when it is not 443, and is found by it', async () => {
+  it('has the port in its public address when it is not 443, and is found by it', async () => {
     const settings = { POSTERN_HTTPS_PORT: '8443', POSTERN_PUBLIC_HOST: '2001:db8::1' }
     const { client, plain } = await duringTest(() => startServiceLab(settings))
     const named = await client.post(`/api/services/${plain}/http`, make({ domain: 'p.example.com' }))

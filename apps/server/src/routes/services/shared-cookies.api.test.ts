@@ -1,5 +1,5 @@
 import { MESSAGES } from '@postern/contract/messages'
-import type { TcpService, TcpServiceFormInput } from '@postern/contract/services'
+import type { TcpService, TcpServiceFormInput } from '@postern/contract/services/services'
 import { startTestServer } from '@postern/testkit/server'
 import { shared } from '@postern/testkit/shared'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -49,7 +49,7 @@ const create = (changes: Partial<TcpServiceFormInput>) => client.post('/api/serv
 
 describe('a port whose TLS ends here', () => {
   it.each([SITE, CONSOLE, 'APP.example.com.'])(
-    'at %s needs a person who knows that its program sees the cookies of sign-ins',
+    "at %s needs a person's confirmation that its program may see the cookies of sign-ins",
     async (domain) => {
       const refused = await create({ domain })
       expect(refused.statusCode).toBe(422)
@@ -57,7 +57,7 @@ describe('a port whose TLS ends here', () => {
       const confirmed = await create({ domain, confirmSharedCookies: true })
       expect(confirmed.statusCode).toBe(201)
       expect(confirmed.json()).not.toHaveProperty('confirmSharedCookies')
-      // Its row says so for good, also to whoever was not asked.
+      // Its row always shows this, even to people who were not asked.
       const { state, domain: name } = confirmed.json()
       expect(state.note).toContain(`the cookies of sign-ins at ${name}`)
     },
@@ -70,7 +70,7 @@ describe('a port whose TLS ends here', () => {
     expect((await client.patch(`/api/services/1/tcp/${made.id}`, { name: 'own' })).statusCode).toBe(200)
   })
 
-  it('needs nobody at other domains, nor where TLS passes', async () => {
+  it('needs none at other domains, nor where TLS passes through', async () => {
     const open = await create({ domain: 'open.example.com' })
     expect([open.statusCode, open.json().state.note]).toEqual([201, undefined])
     expect((await create({ domain: 'new.example.com' })).statusCode).toBe(201)
@@ -78,7 +78,7 @@ describe('a port whose TLS ends here', () => {
     expect((await create({ domain: SITE, ssl: false, proto: 'udp' })).statusCode).toBe(201)
   })
 
-  it('is asked about when it changes, and goes on otherwise', async () => {
+  it('needs it again when it changes, and otherwise stays', async () => {
     const made = (await create({ domain: SITE, ssl: false })).json()
     const url = `/api/services/1/tcp/${made.id}`
     const refused = await client.patch(url, { ssl: true })
@@ -93,7 +93,7 @@ describe('a port whose TLS ends here', () => {
   })
 })
 
-it('sign-in is not switched on at a domain with such a port, which it names', async () => {
+it('sign-in cannot be switched on at a domain with such a port, which is named', async () => {
   const made = (await create({ domain: 'later.example.com', name: 'mqtt' })).json()
   const url = `/api/domains/${domains.get('later.example.com')}`
   const change = { authentication: true, allowedEmails: ['ann@example.com'] }
@@ -106,11 +106,12 @@ it('sign-in is not switched on at a domain with such a port, which it names', as
   expect((await client.patch(url, change)).statusCode).toBe(200)
 })
 
-it('the console does not move to a domain with such a port, which it names', async () => {
+it('the console cannot move to a domain with such a port, which is named', async () => {
   expect((await create({ domain: 'open.example.com', name: 'xmpp' })).statusCode).toBe(201)
   const sites: { id: number; system: boolean }[] = (await client.get('/api/services/http')).json()
   const own = sites.find(({ system }) => system)
-  const move = () => client.patch(`/api/services/1/http/${own?.id}`, { domain: 'open.example.com' })
+  const move = () =>
+    client.patch(`/api/services/1/http/${own?.id}`, { domain: 'open.example.com', confirmUsedName: true })
   const refused = await move()
   expect(refused.statusCode).toBe(409)
   expect(refused.json().errors).toEqual([{ field: 'domain', message: expect.stringContaining('“xmpp”') }])

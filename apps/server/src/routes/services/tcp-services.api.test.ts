@@ -1,4 +1,4 @@
-import type { TcpService, TcpServiceFormInput } from '@postern/contract/services'
+import type { TcpService, TcpServiceFormInput } from '@postern/contract/services/services'
 import { fetchState } from '@postern/testkit/edge-client'
 import { duringTest, shared } from '@postern/testkit/shared'
 import { describe, expect, it } from 'vitest'
@@ -39,7 +39,7 @@ describe('a new TCP service', () => {
     expect(ports).toEqual([32_660, 32_661, 32_662])
   })
 
-  it('reaches the edges with what they need and no more', async () => {
+  it('reaches the edges with only the fields that they need', async () => {
     const lists = { allowedIps: ['203.0.113.9/24'], blockedIps: ['2001:db8::1'] }
     const form = {
       domain: 'mqtt.example.com',
@@ -70,7 +70,7 @@ describe('a new TCP service', () => {
     expect((await fetchState(lab.server)).sections.routes.map(({ id }) => id)).toEqual([1])
   })
 
-  it('makes its domain when that is new, checked like the form of domains', async () => {
+  it('creates its domain if it is new, checked like the form of domains', async () => {
     const wrong = await create({ domain: 'elsewhere.example.com' })
     expect(wrong.statusCode).toBe(422)
     expect(errorsOf(wrong)).toMatchObject([{ field: 'domain' }])
@@ -85,7 +85,7 @@ describe('a new TCP service', () => {
     expect((await create({ domain: 'elsewhere.example.com' })).statusCode).toBe(201)
   })
 
-  it('goes where a service of its node may go', async () => {
+  it('leads where services of its node may lead', async () => {
     expect(fieldsOf(await create({ backendHost: '192.168.7.2' }))).toEqual(['backendHost'])
     expect(fieldsOf(await create({}, lab.gateway))).toEqual(['backendHost'])
     expect(fieldsOf(await create({}, lab.local))).toEqual(['backendHost'])
@@ -103,7 +103,7 @@ describe('a new TCP service', () => {
 })
 
 describe('the form', () => {
-  it('says all that is wrong at once, also what only the database knows', async () => {
+  it('shows all errors at once, including those that need the database', async () => {
     const held: TcpService = (await create({ name: 'first one' })).json()
     const answer = await create(
       {
@@ -129,7 +129,7 @@ describe('the form', () => {
   })
 
   it.each(['127.0.0.1', '::1', 'localhost'])(
-    'says how a gateway itself is reached, and not as %s',
+    'explains how to reach the gateway itself, which is not %s',
     async (host) => {
       const answer = await create({ backendHost: host }, lab.gateway)
       expect(errorsOf(answer)).toEqual([
@@ -165,7 +165,7 @@ describe('the form', () => {
   })
 })
 
-it('the log of a TCP service is asked for by its type', async () => {
+it('the log of a TCP service has its type in the address', async () => {
   const { id } = (await create({})).json()
   const stream = (query: string) => lab.client.get(`/api/logs/stream?${query}`)
   for (const query of [`type=http&id=${id}`, 'type=tcp&id=999999', 'type=tcp&id=1'])
@@ -173,7 +173,7 @@ it('the log of a TCP service is asked for by its type', async () => {
   expect((await stream(`type=udp&id=${id}`)).statusCode).toBe(422)
 })
 
-it('without a domain is at the name of the public host, where that has one', async () => {
+it("without a domain uses the public host's name, if it has one", async () => {
   const { client, plain } = await duringTest(() =>
     startServiceLab({ POSTERN_PUBLIC_HOST: 'postern.example.com' }),
   )

@@ -1,4 +1,4 @@
-import { signInAtGitHub, startGitHubDouble } from '@postern/testkit/github'
+import { signInAtGitHub, startGitHubDouble } from '@postern/testkit/fakes/github'
 import { startTestServer } from '@postern/testkit/server'
 import { shared } from '@postern/testkit/shared'
 import { beforeAll, expect, it } from 'vitest'

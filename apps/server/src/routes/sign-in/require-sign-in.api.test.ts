@@ -28,7 +28,7 @@ const state = async () => (await fetchState(server, {})).sections
 const signInOf = async (id: number) => (await state()).signIns.find((each) => each.id === id)
 
 describe('the list of a domain', () => {
-  it('is kept in lower case and once each, in the order in which it came', async () => {
+  it('is stored in lower case without duplicates, in order', async () => {
     const domain = await makeDomain({
       allowedEmails: [' Ann@Example.com', 'bob@example.com', 'ann@example.com'],
     })
@@ -49,7 +49,7 @@ describe('the list of a domain', () => {
     },
   )
 
-  it('reaches the edges as entries without e-mails, which go and never come back', async () => {
+  it('reaches the edges as entries without e-mails, whose ids are never used again', async () => {
     const { id, domain } = await makeDomain({ allowedEmails: ['ann@example.com', 'bob@example.com'] })
     const before = await signInOf(id)
     expect(before).toEqual({ id, domain, members: [expect.any(Number), expect.any(Number)] })
@@ -64,7 +64,7 @@ describe('the list of a domain', () => {
     expect((await signInOf(id))?.members).toEqual([])
   })
 
-  it('goes when the sign-in is switched off, and with the domain', async () => {
+  it('is deleted when the sign-in is switched off, and with the domain', async () => {
     const { id } = await makeDomain({ allowedEmails: ['ann@example.com'] })
     const off = await client.patch(`/api/domains/${id}`, { authentication: false })
     expect(off.json()).toMatchObject({ authentication: false, allowedEmails: [] })
@@ -74,7 +74,7 @@ describe('the list of a domain', () => {
     expect(await signInOf(other.id)).toBeUndefined()
   })
 
-  it('stays when only something else is changed', async () => {
+  it('stays when only something else changes', async () => {
     const { id } = await makeDomain({ allowedEmails: ['ann@example.com'] })
     const before = await signInOf(id)
     await client.patch(`/api/domains/${id}`, { ssl: 'self-signed' })
@@ -99,7 +99,7 @@ describe('a service', () => {
     expect((await routeOf())?.signIn).toBeNull()
   })
 
-  it('cannot require it without a domain, on one without sign-in, on a new one, nor move to such', async () => {
+  it('cannot require it without a domain, on one without sign-in or on a new one, nor move to such', async () => {
     const plain = await makeDomain({ authentication: false })
     const wanted = [{ field: 'requireAuth', message: MESSAGES.noAuthentication }]
     for (const domain of [null, plain.domain, 'new.example.com']) {
@@ -126,7 +126,7 @@ describe('a service', () => {
     expect(await signInOf(id)).toBeDefined()
   })
 
-  it('may be the console, wholly, at a domain with sign-in', async () => {
+  it('may be the whole console, at a domain with sign-in', async () => {
     const { id, domain } = await makeDomain()
     const plain = await makeDomain({ authentication: false })
     const save = (form: object) => client.patch('/api/services/1/http/1', form)
@@ -185,7 +185,7 @@ describe('a service', () => {
 })
 
 describe('without a provider', () => {
-  it('sign-in cannot be switched on, and the console is told so', async () => {
+  it('sign-in cannot be switched on, and the console shows this', async () => {
     const bare = await startTestServer()
     const other = await bare.signIn()
     const form = { domain: 'a.example.com', skipValidation: true, authentication: true }
@@ -200,7 +200,7 @@ describe('without a provider', () => {
     })
   })
 
-  it('a domain that has it keeps it, closed', async () => {
+  it('a domain that has it keeps it, and admits nobody', async () => {
     const { id } = await makeDomain({ allowedEmails: ['ann@example.com'] })
     await server.restart({ settings: {} })
     const answer = await client.patch(`/api/domains/${id}`, { ssl: null })

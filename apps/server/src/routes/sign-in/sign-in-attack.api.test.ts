@@ -1,16 +1,17 @@
 import { startTestServer, TEST_ADMIN } from '@postern/testkit/server'
 import { fresh } from '@postern/testkit/shared'
 import { expect, test } from 'vitest'
+import { PASSWORD_COST } from '../../core/accounts/passwords.ts'
 
 /**
- * Of those that wait in the line, 52 with the two inside, only these are looked at while the answer is on its way: three
- * or four, and more where the machine is busy with other things.
+ * Of the 52 guesses in the queue, including the two inside, only these are checked before the administrator's: three
+ * or four, and more on a busy machine.
  */
 const ON_THE_WAY = 20
 const KNOWN = '192.0.2.77'
 
-// A real scrypt, of an eighth of the usual cost.
-const options = { now: Date.parse('2026-11-21T12:00:00Z'), world: { scryptCost: 2 ** 14 } }
+const passwordCost = PASSWORD_COST
+const options = { now: Date.parse('2026-11-21T12:00:00Z'), world: { passwordCost } }
 const server = fresh(() => startTestServer(options))
 
 function login(password: string, remoteAddress: string, username = 'admin') {
@@ -24,7 +25,7 @@ function login(password: string, remoteAddress: string, username = 'admin') {
 
 const right = (address: string) => login(TEST_ADMIN.password, address)
 
-/** Guesses from all /64s of one /56 and from several IPv4 addresses, all at once; counts what was answered. */
+/** Guesses from all /64s of one /56 and from several IPv4 addresses, all at once; counts the answers. */
 function attack() {
   const networks = Array.from({ length: 256 }, (_, index) => `2001:db8:1:${index.toString(16)}::1`)
   const addresses = Array.from({ length: 40 }, (_, index) => `198.51.100.${index % 8}`)
@@ -36,7 +37,7 @@ function attack() {
   return { answered, over: Promise.all(all) }
 }
 
-/** How many guesses were looked at until the administrator was in. */
+/** How many guesses were checked before the administrator was in. */
 async function guessesBefore(address: string): Promise<number> {
   const { answered, over } = attack()
   await new Promise((resolve) => setImmediate(resolve))
@@ -48,7 +49,7 @@ async function guessesBefore(address: string): Promise<number> {
   return guesses
 }
 
-test('during an attack the loopback signs in next', async () => {
+test('during an attack, the loopback address signs in next', async () => {
   expect(await guessesBefore('127.0.0.1')).toBeLessThanOrEqual(ON_THE_WAY)
 })
 
@@ -58,7 +59,7 @@ test('so does an address that has signed in before, also after a restart', async
   expect(await guessesBefore(KNOWN)).toBeLessThanOrEqual(ON_THE_WAY)
 })
 
-test('an unknown address waits for one guess of each network of the attacker, and not for more', async () => {
+test("an unknown address waits for at most one guess of each of the attacker's networks", async () => {
   // Eight addresses and one /48.
   expect(await guessesBefore('203.0.113.50')).toBeLessThanOrEqual(9 + ON_THE_WAY)
 })
@@ -72,7 +73,7 @@ test('a busy answer is no failure: the administrator whom it met may try again',
   expect((await right('203.0.113.50')).statusCode).toBe(200)
 })
 
-test('wider networks have wider budgets, and what signed in before is outside of them', async () => {
+test('wider networks have larger budgets, and known addresses are exempt', async () => {
   const home = '2001:db8:1:ff::1'
   expect((await right(home)).statusCode).toBe(200)
   const answers = []

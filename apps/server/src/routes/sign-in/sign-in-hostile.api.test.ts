@@ -31,6 +31,14 @@ describe('an attacker', () => {
     expect(answer.headers.location).not.toMatch(/\.postern|[\r\n]/)
   })
 
+  it.each(['//evil.example/', '/\\\\evil.example'])('cannot have a page of ours link to %j', async (to) => {
+    const browser = lab.browser()
+    await lab.signIn(browser)
+    const { body } = await browser.open(`/.postern/sign-in?to=${encodeURIComponent(to)}`)
+    const [, href = ''] = /<a href="([^"]*)"/.exec(body) ?? []
+    expect(new URL(href, 'https://a.example.com/.postern/sign-in').origin).toBe('https://a.example.com')
+  })
+
   it('cannot use a ticket twice, late, at another domain or in another browser', async () => {
     const browser = lab.browser()
     const { location, back } = await lab.passProvider(await lab.begin(browser, '/'))
@@ -39,7 +47,7 @@ describe('an attacker', () => {
     expect((await thief.open(path)).statusCode).toBe(403)
     await lab.begin(thief, '/')
     expect((await thief.open(path)).statusCode).toBe(403)
-    // Nor with an attempt of its own under the name of the one that the ticket belongs to.
+    // Nor with its own attempt under the name of the ticket's attempt.
     const [[own, note] = ['', '']] = thief.cookies
     const [name = ''] = browser.cookies.keys()
     thief.cookies.set(name, note)
@@ -53,7 +61,7 @@ describe('an attacker', () => {
     expect((await browser.open(path)).statusCode).toBe(302)
     expect((await copy.open(path)).statusCode).toBe(403)
     for (const each of [thief, elsewhere, copy]) expect(each.cookies.has('__Host-postern')).toBe(false)
-    // The code is good for one use, too.
+    // The code, too, can be used only once.
     expect((await lab.browser('203.0.113.1').open(back.pathname + back.search)).statusCode).toBe(403)
     const late = lab.browser()
     const second = await lab.passProvider(await lab.begin(late, '/'))
@@ -65,7 +73,7 @@ describe('an attacker', () => {
     const browser = lab.browser()
     await lab.signIn(browser)
     const asked = await browser.open('/.postern/sign-out', { 'sec-fetch-site': site })
-    expect(asked.body).toContain('Another site led you here')
+    expect(asked.body).toContain('Another site sent you here')
     expect(asked.body).toContain('href="/.postern/sign-out"')
     expect(browser.cookies.has('__Host-postern')).toBe(true)
     await browser.open('/.postern/sign-out', { 'sec-fetch-site': 'same-origin' })
@@ -82,7 +90,26 @@ describe('an attacker', () => {
     expect(victim.cookies.has('__Host-postern')).toBe(false)
   })
 
-  it('gets nowhere with notes of another step, changed ones and none', async () => {
+  // Browsers let a sibling domain set these for all: to them the name is not that of ours.
+  it.each(['\u00a0', '\t', '\u00a0 '])(
+    'cannot sign a victim in by a cookie named %j and ours',
+    async (blank) => {
+      const attacker = lab.browser()
+      const { location } = await lab.passProvider(await lab.begin(attacker, '/'))
+      const victim = lab.browser()
+      const plant = () => {
+        for (const [name, value] of attacker.cookies) victim.cookies.set(blank + name, value)
+      }
+      plant()
+      expect((await victim.open(pathOf(location))).body).toContain('began elsewhere')
+      await attacker.open(pathOf(location))
+      expect(attacker.cookies.has('__Host-postern')).toBe(true)
+      plant()
+      expect((await victim.open('/.postern/renew?to=%2F')).headers['set-cookie']).toBeUndefined()
+    },
+  )
+
+  it('gets nowhere with tokens of another step, changed ones or none', async () => {
     const browser = lab.browser()
     const address = new URL(await lab.begin(browser, '/'))
     const state = address.searchParams.get('state') ?? ''
@@ -131,7 +158,7 @@ describe('an attacker', () => {
     expect((await browser.open('/.postern/renew?to=%2F')).headers['set-cookie']).toBeUndefined()
   })
 
-  it('cannot fill a browser with attempts, nor reach the flow where no sign-in is', async () => {
+  it('cannot fill a browser with attempts, nor reach the flow at a domain without sign-in', async () => {
     const browser = lab.browser()
     for (let tab = 0; tab < 12; tab++) await lab.begin(browser, '/')
     expect(browser.cookies.size).toBe(5)
@@ -140,7 +167,7 @@ describe('an attacker', () => {
   })
 })
 
-it('a host with a dot at its end leads to the one without, whose cookies count', async () => {
+it('a host with a dot at its end is redirected to the one without, whose cookies count', async () => {
   const answer = await lab.browser('a.example.com.').open('/.postern/sign-in?to=%2Fx%3Fy')
   expect(answer.statusCode).toBe(302)
   expect(answer.headers.location).toBe('https://a.example.com/x?y')

@@ -1,4 +1,4 @@
-import { sessionHead } from '@postern/contract/sign-in'
+import { sessionHead } from '@postern/contract/sign-in/sign-in'
 import { fetchState } from '@postern/testkit/edge-client'
 import { shared } from '@postern/testkit/shared'
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, type JWTVerifyOptions, jwtVerify } from 'jose'
@@ -15,7 +15,7 @@ beforeEach(async () => {
 })
 
 describe('the identity for services', () => {
-  /** As a service does that has the keys which the edges have. */
+  /** Like a service with the same keys as the edges. */
   const verify = async (token: string, options: JWTVerifyOptions = {}) => {
     const { sections } = await fetchState(lab.server, {})
     const keys = (sections.settings?.identityKeys ?? []).map(({ id, x, y }) => ({
@@ -41,7 +41,7 @@ describe('the identity for services', () => {
     await expect(verify(`${head}.${changed}.${mark}`)).rejects.toThrow('signature')
   })
 
-  it('is made anew with the session, and is none itself', async () => {
+  it('is renewed with the session, and is no session itself', async () => {
     const browser = lab.browser()
     await lab.signIn(browser)
     const { identity } = claimsOf(browser)
@@ -54,7 +54,7 @@ describe('the identity for services', () => {
     expect((await browser.open('/.postern/renew?to=%2F')).headers['set-cookie']).toBeUndefined()
   })
 
-  it('is signed by a new key only a day after it is shown, and the old one is shown on', async () => {
+  it('is signed by a new key only a day after its publication, and the previous one stays published', async () => {
     const browser = lab.browser(OTHER)
     await lab.signIn(browser)
     const old = claimsOf(browser).identity
@@ -75,9 +75,9 @@ describe('the identity for services', () => {
     lab.client = await lab.server.signIn()
   })
 
-  it('fits into a cookie with the longest names that there are', async () => {
+  it('fits into a cookie with the longest possible names', async () => {
     const longest = (length: number) => 'x'.repeat(length)
-    const identities = await loadIdentities(lab.server.context, `https://${longest(253)}:32443`)
+    const identities = await loadIdentities(lab.server.context, () => `https://${longest(253)}:32443`)
     const sessions = createVisitorSessions({ ...lab.server.context, identities })
     const session = await sessions.seal({
       ...{
@@ -92,7 +92,7 @@ describe('the identity for services', () => {
     expect(await sessions.read(session)).toMatchObject({ email: longest(254) })
   })
 
-  it('is signed by a key that nobody reads from a copy of the database', async () => {
+  it('is signed by a key that cannot be read from a copy of the database', async () => {
     const rows = await lab.server.context.db.selectFrom('settings').selectAll().execute()
     const kept = rows.find(({ key }) => key === 'sign-in.identity-keys')?.value ?? ''
     expect(kept).toMatch(/^v2\./)

@@ -29,7 +29,7 @@ describe('a visitor', () => {
     expect(lab.server.logged()).not.toMatch(/ticket=|state=|ann@example/i)
   })
 
-  it('arrives from two tabs that began at once, each where it wanted to be', async () => {
+  it('works in two tabs at once, each of which arrives at its own address', async () => {
     const browser = lab.browser()
     const [one, two] = [await lab.begin(browser, '/one'), await lab.begin(browser, '/two')]
     const [first, second] = [await lab.passProvider(one), await lab.passProvider(two)]
@@ -37,7 +37,7 @@ describe('a visitor', () => {
     expect((await browser.open(pathOf(first.location))).headers.location).toBe('https://a.example.com/one')
   })
 
-  it('who is not on the list is told by which account, and can use another', async () => {
+  it('a visitor who is not on the list sees the account, and can use another', async () => {
     const answer = await lab.signIn(lab.browser(), '/x', 'eve')
     expect(answer.statusCode).toBe(403)
     expect(answer.body).toContain('eve@example.com')
@@ -47,7 +47,7 @@ describe('a visitor', () => {
     expect(again.headers.location).toMatch(/prompt=(login|select_account)/)
   })
 
-  it('whose e-mail is not verified, or not known, does not come in', async () => {
+  it('a visitor whose e-mail is unverified or unknown does not come in', async () => {
     const browser = lab.browser()
     const answer = await lab.signIn(browser, '/', 'mallory')
     expect(answer.statusCode).toBe(403)
@@ -57,7 +57,7 @@ describe('a visitor', () => {
     expect(nameless.statusCode).toBe(403)
   })
 
-  it('who gave up at the provider is told so', async () => {
+  it('a visitor who gave up at the provider gets a page', async () => {
     const address = new URL(await lab.begin(lab.browser(), '/'))
     const state = encodeURIComponent(address.searchParams.get('state') ?? '')
     const answer = await lab
@@ -86,7 +86,7 @@ describe('a visitor', () => {
     expect(browser.cookies.size).toBe(0)
   })
 
-  it('who has signed out leaves no copy that can be renewed, and goes on elsewhere', async () => {
+  it('after signing out no copy of the session can be renewed, and sessions elsewhere go on', async () => {
     const [laptop, phone, thief] = [lab.browser(), lab.browser(), lab.browser()]
     await lab.signIn(laptop)
     lab.time.now += 5000
@@ -103,7 +103,7 @@ describe('a visitor', () => {
     expect(await renew(phone)).toBe(true)
     await lab.signIn(laptop)
     expect(await renew(laptop)).toBe(true)
-    // What can be renewed no more is forgotten.
+    // Entries for sessions that cannot be renewed are removed.
     const rows = async () =>
       (await lab.server.context.db.selectFrom('signed_out').selectAll().execute()).length
     const before = await rows()
@@ -114,7 +114,7 @@ describe('a visitor', () => {
     expect(await rows()).toBe(1)
   })
 
-  it('does not go round when the edge does not know the session yet', async () => {
+  it('does not loop when the edge does not know the session yet', async () => {
     const browser = lab.browser()
     await lab.signIn(browser)
     const answer = await browser.open('/.postern/sign-in?to=%2Fx')
@@ -124,7 +124,7 @@ describe('a visitor', () => {
     expect((await browser.open('/.postern/sign-in?to=%2Fx')).statusCode).toBe(302)
   })
 
-  it('is not renewed once the e-mail is off the list, also when it comes back to it', async () => {
+  it('is not renewed once the e-mail is off the list, even when it is added again', async () => {
     const browser = lab.browser()
     await lab.signIn(browser)
     await lab.allow([])
@@ -137,7 +137,7 @@ describe('a visitor', () => {
 describe('the record', () => {
   const recordOf = async () => (await lab.client.get(`/api/domains/${lab.ids[HOST]}/sign-ins?limit=3`)).json()
 
-  it('says who came, was refused and went, and forgets after thirty days', async () => {
+  it('records who came, was refused and left, and forgets after thirty days', async () => {
     const browser = lab.browser()
     await lab.signIn(browser)
     await lab.signIn(lab.browser(), '/', 'eve')
@@ -148,10 +148,10 @@ describe('the record', () => {
       { email: 'eve@example.com', outcome: 'refused' },
       { email: ANN, outcome: 'signed-in', address: '127.0.0.1' },
     ])
-    // Who is not signed in leaves no trace by signing out.
+    // Signing out without a session leaves no trace.
     await lab.browser().open('/.postern/sign-out')
     expect((await recordOf()).data[0]).toEqual(data[0])
-    // Other tests here set the clock up to a week ahead.
+    // Other tests in this file set the clock up to a week ahead.
     lab.time.now += 38 * 86_400_000
     expect((await lab.client.get('/api/auth/me')).statusCode).toBe(401)
     lab.client = await lab.server.signIn()
@@ -165,7 +165,7 @@ describe('the record', () => {
     expect(await kept.execute()).toMatchObject([{ email: ANN, outcome: 'signed-in' }])
   })
 
-  it('is bounded, whatever comes', async () => {
+  it('is bounded in any case', async () => {
     const rows = Array.from({ length: 1200 }, (_, i) => ({
       ...{ domain_id: lab.ids[HOST] ?? 0, email: `${i}@example.com`, address: '192.0.2.1' },
       ...{ outcome: 'refused' as const, at: new Date(lab.time.now).toISOString() },
@@ -194,7 +194,7 @@ describe('the record', () => {
 
   it('ends the sessions of a person, who may sign in again', async () => {
     const browser = lab.browser()
-    // Sessions that began in the same second are told apart by nobody.
+    // Sessions that began in the same second cannot be told apart.
     lab.time.now += 2000
     await lab.signIn(browser)
     const end = (email: string) => lab.client.post(`/api/domains/${lab.ids[HOST]}/sign-ins/end`, { email })

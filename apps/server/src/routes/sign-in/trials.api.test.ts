@@ -1,4 +1,4 @@
-import { signInAt } from '@postern/testkit/oidc-issuer'
+import { signInAt } from '@postern/testkit/fakes/oidc-issuer'
 
 import { findFreePort } from '@postern/testkit/port'
 import { startTestServer, type TestServer } from '@postern/testkit/server'
@@ -11,7 +11,7 @@ beforeEach(() => {
   lab.time.now = Date.now()
 })
 
-/** As a browser comes, through HAProxy. */
+/** Like a browser, through HAProxy. */
 const open = (path: string, { host = '203.0.113.1', cookie = '' } = {}) =>
   lab.server.call({
     method: 'GET',
@@ -45,7 +45,7 @@ const sessions = async () =>
   (await lab.server.context.db.selectFrom('sign_ins').select('id').execute()).length
 
 describe('the provider', () => {
-  it('is shown with its addresses, and with what has to be entered there', async () => {
+  it('is shown with its addresses, and with the values to enter there', async () => {
     expect((await lab.client.get('/api/sign-in/provider')).json()).toEqual({
       issuer: lab.issuer.url,
       redirectUrl: CALLBACK,
@@ -58,7 +58,7 @@ describe('the provider', () => {
     })
   })
 
-  it('that does not answer, and none at all, are told apart', async () => {
+  it('that does not answer differs from none at all', async () => {
     const secret = { POSTERN_OIDC_CLIENT_ID: 'postern', POSTERN_OIDC_CLIENT_SECRET: 'secret' }
     const nobody = `http://127.0.0.1:${await findFreePort()}`
     const settings = { POSTERN_OIDC_ISSUER: nobody, ...secret }
@@ -81,7 +81,7 @@ describe('the provider', () => {
 })
 
 describe('a trial', () => {
-  it('shows what the provider says of the account, and what counts', async () => {
+  it("shows the provider's data about the account, and what counts", async () => {
     expect(await result()).toEqual({ state: 'none' })
     const { address, cookie } = await begin()
     expect(new URL(address).searchParams.get('prompt')).toMatch(/login|select_account/)
@@ -127,7 +127,7 @@ describe('a trial', () => {
     expect(page.headers).not.toHaveProperty('location')
     expect(page.body).not.toMatch(/ann@|ticket/i)
     const { searchParams } = new URL(back, CALLBACK)
-    // Nor does its state pass for another step's, at a domain or here.
+    // Nor can its state be used for another step, at a domain or here.
     const state = encodeURIComponent(searchParams.get('state') ?? '')
     expect((await open(`/.postern/arrive?ticket=${state}`, { host: HOST, cookie })).statusCode).toBe(403)
     const visit = await open('/.postern/sign-in?to=%2F', { host: HOST })
@@ -139,7 +139,7 @@ describe('a trial', () => {
     expect(lab.server.logged()).not.toMatch(/ann@example|code=|a secret of the test/i)
   })
 
-  it('ends once, in the browser that began, before it is too old, and only the last one counts', async () => {
+  it('ends once, in the browser that began it, before it is too old, and only the last one counts', async () => {
     const { address, cookie } = await begin()
     const back = await passProvider(address, 'ann')
     const claimed = { state: 'waiting' }
@@ -166,7 +166,7 @@ describe('a trial', () => {
     expect(await result()).toEqual({ state: 'none' })
   })
 
-  it('is seen by nobody but the session that began it', async () => {
+  it('is only shown to the session that began it', async () => {
     const other = await lab.server.signIn()
     const { address, cookie } = await begin()
     await open(await passProvider(address, 'ann'), { cookie })

@@ -1,12 +1,12 @@
 /** Longer paths always need a sign-in. */
 const MAX_PATH = 1024
-/** And so do paths for which all expressions together take more steps: one for each byte that one of them looks at. */
+/** So do paths for which all expressions together take more steps; a step is one byte that one expression looks at. */
 const MAX_STEPS = 4096
 
 /**
- * Whether a path is reached without signing in. It is one that every program reads in the same way: without doubled
- * slashes, parameters and names that end with dots or blanks (`is_odd` has seen to that), and with escapes only for
- * blanks and for letters that no program takes for another character. Needs `list_of` of the program.
+ * Whether a path needs no sign-in. Only a path that every program reads in the same way can: without doubled slashes,
+ * parameters and names that end with dots or blanks (`is_odd` and `is_odd_goal` exclude them), and with escapes only for blanks and
+ * for letters that no program takes for another character. Needs `list_of` of the program.
  */
 export const BYPASS_LUA = `
 -- A bit of \`states\` is set when the part of that number may come next; the bit behind the last one is the end.
@@ -81,8 +81,14 @@ local function is_bypassed(name, path)
   return false
 end
 
+-- What WebDAV copies or moves goes to a second path, which has to be open, too.
+local function are_bypassed(txn)
+  local list, goal = txn:get_var("txn.list"), txn:get_var("txn.goal")
+  return is_bypassed(list, txn.sf:path()) and (goal == nil or is_bypassed(list, goal))
+end
+
 core.register_action("find_bypass", { "http-req" }, function(txn)
-  local ok, bypassed = pcall(is_bypassed, txn:get_var("txn.list"), txn.sf:path())
+  local ok, bypassed = pcall(are_bypassed, txn)
   if ok and bypassed == true then txn:set_var("txn.bypass", "-") end
 end)
 `

@@ -2,9 +2,7 @@ import { BYPASS_LUA } from './bypass.ts'
 import { SESSION_LUA } from './session.ts'
 import { SPELLINGS_LUA } from './spellings.ts'
 
-/**
- * What HAProxy's own rules cannot say. Loaded once per thread; the paths of the maps come by environment.
- */
+/** What HAProxy's own rules cannot express. Loaded once per thread; the paths of the maps come from the environment. */
 export const HAPROXY_LUA = `local lists = Map.new(os.getenv("POSTERN_LISTS"), Map._str)
 local compiled, count = {}, 0
 
@@ -30,7 +28,7 @@ local function compile(name)
   return list
 end
 
--- A name stands for one content, so what is compiled never grows stale.
+-- A name stands for one content, so a compiled list never becomes stale.
 local function list_of(name)
   if compiled[name] == nil then
     local list = compile(name)
@@ -59,7 +57,7 @@ core.register_fetches("ip_verdict", function(txn)
   if ok and allowed == true then return "allow" end
   return "deny"
 end)
--- The line at the end of a connection may be hours away.
+-- The line at the end of a connection may come hours later.
 core.register_action("log_open", { "tcp-req" }, function(txn)
   local now = core.now()
   local time = now.sec * 1000 + now.usec // 1000
@@ -68,7 +66,7 @@ core.register_action("log_open", { "tcp-req" }, function(txn)
   }, "|"))
 end)
 ${SPELLINGS_LUA}${SESSION_LUA}${BYPASS_LUA}
--- The line at the end of an upgraded connection may be hours away.
+-- The line at the end of an upgraded connection may come hours later.
 core.register_action("log_upgrade", { "http-res" }, function(txn)
   local now = core.now()
   local time = now.sec * 1000 + now.usec // 1000

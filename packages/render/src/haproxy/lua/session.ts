@@ -1,9 +1,9 @@
-import { SIGN_IN } from '@postern/contract/sign-in'
+import { SIGN_IN } from '@postern/contract/sign-in/sign-in'
 import { HTTP_SESSION_COOKIE, SESSION_COOKIE, TOKEN_PREFIXES } from '@postern/contract/tokens'
 
 const { session, ticket } = TOKEN_PREFIXES
 const length = SESSION_COOKIE.length
-/** What the name of the other cookie has after that of the first. */
+/** What follows the first cookie's name in the name of the other. */
 const suffix = HTTP_SESSION_COOKIE.slice(length)
 
 /** The prefixes of the console's sessions and tickets, each character plain or as an escape, and of our own cookies. */
@@ -12,15 +12,18 @@ export const SESSION_PATTERN = [session, ticket]
   .concat(SIGN_IN.cookie)
   .join('|')
 
-/** So many parts may begin like a session, and what follows is cut; browsers keep at most 180 cookies for a name. */
+/**
+ * How many parts may begin like a session; all that follows them is cut. Browsers keep at most 180 cookies for a
+ * name.
+ */
 const MOST_PARTS = 200
-/** Bytes that the name and the prefix take, each of them escaped and quoted, with a few blanks. */
+/** Bytes that the name and the prefix take when all of them are escaped and quoted, with a few blanks. */
 const SEEN = 60
 
 /**
  * The console's session and its tickets must not reach any other service, nor come from one. A cookie or parameter
- * called `token`, or `token-http`, is one when its value has their prefix. Everything else stays as it is, byte for byte.
- * Over HTTP/2 a cookie of 28 kB takes 20 bytes, and so does a query of 4 kB: what is done for one is bounded. Needs
+ * called `token`, or `token-http`, is one when its value has their prefix. Everything else stays as it is, byte for
+ * byte. Over HTTP/2 a cookie of 28 kB takes 20 bytes, and so does a query of 4 kB: the work for one is bounded. Needs
  * `decode` of `SPELLINGS_LUA`.
  */
 export const SESSION_LUA = `
@@ -28,8 +31,8 @@ local function skip_blanks(text, at)
   return text:find("[^ \\t]", at) or #text + 1
 end
 
--- Browsers take cookies without a name, and services take escapes and quotes. What begins with blanks
--- only counts as one.
+-- Browsers accept cookies without a name, and services accept escapes and quotes. A part that may still begin with
+-- more than blanks counts as a session.
 local function is_session(part)
   local start = skip_blanks(part, 1)
   local is_open = #part - start >= ${SEEN}
@@ -54,8 +57,9 @@ local function is_session(part)
   return value:find("${session}", 1, true) == 1 or value:find("${ticket}", 1, true) == 1
 end
 
--- Most parts are none, and their first character tells. Shorter parts hold no session either, and a text may be nothing but
--- separators. A part goes with the separator before it; what becomes the first goes without the blanks before it.
+-- Most parts are no session, as their first character shows. Shorter parts hold none either, and a text may be
+-- nothing but separators. A part goes with the separator before it; the part that becomes the first loses the blanks
+-- before it.
 local function cut(text, separators)
   local separator = "[" .. separators .. "]"
   local like = "[=%%_t \\t]" .. ("[^" .. separators .. "]"):rep(#"token" + ${Math.min(session.length, ticket.length)})
@@ -82,12 +86,12 @@ local function cut(text, separators)
   return table.concat(kept) .. text:sub(from)
 end
 
--- Gone before anything else happens, so that a failure leaves nothing behind.
+-- Removed before anything else happens, so that a failure leaves nothing behind. Some programs end a cookie at a comma.
 core.register_action("cut_session_cookie", { "http-req" }, function(txn)
   local headers = txn.http:req_get_headers()["cookie"]
   txn.http:req_del_header("cookie")
   for i = 0, #headers do
-    local left = cut(headers[i], ";")
+    local left = cut(headers[i], ";,")
     if left ~= "" then txn.http:req_add_header("cookie", left) end
   end
 end)

@@ -1,9 +1,9 @@
-/** Names of a path that end with dots or blanks, `.` and `..` among them. A path with more passes under no rule. */
+/** How many names of a path may end with dots or blanks, `.` and `..` among them. A path with more is refused. */
 const MOST_ENDS = 16
 
 /**
- * Programs read one path in several ways. A request passes when all of them lead to the same rules, so that no spelling
- * reaches what another spelling of the same path does not.
+ * Programs read one path in several ways. A request passes only if all readings lead to the same rules, so that no
+ * spelling reaches what another spelling of the same path does not.
  */
 export const SPELLINGS_LUA = `
 local routes = Map.new(os.getenv("POSTERN_ROUTES"), Map._beg)
@@ -35,10 +35,13 @@ local function without_parameters(path)
   return (path:gsub(";[^/]*", ""))
 end
 
--- Some programs drop control characters. Whatever matched a route with them matches it without them.
 local function flat(path)
-  return (without_parameters(path:gsub("%c", ""):gsub("\\\\", "/")):gsub("//+", "/"))
+  return (without_parameters(path:gsub("\\\\", "/")):gsub("//+", "/"))
 end
+
+-- Programs that take the path for an address read a host between two slashes at its beginning and the next one: as
+-- browsers do, or by RFC 3986.
+local HOSTS = { "^[/\\\\][/\\\\]+[^/\\\\]*", "^//[^/]*" }
 
 local function has_dots(path)
   path = path .. "/"
@@ -68,8 +71,8 @@ local function without_end(name, what)
   return (name:reverse():gsub("^" .. what .. "+", ""):reverse())
 end
 
--- Windows takes a name that ends with dots or blanks for the same without them. One of these alone may be a name, the
--- directory itself or the one above.
+-- Windows ignores dots and blanks at the end of a name. A name of nothing else may be a name, the directory itself or
+-- the one above.
 local ALONE = {
   function(name) return without_end(name, " ") end,
   function() return "." end,
@@ -94,21 +97,32 @@ local function spellings_of(path)
   if twice:find("\\0", 1, true) then return nil end
   -- Where one of them is dropped and the other ends the path, the order matters.
   if twice:find("%c") and twice:find("[?#]") then return nil end
-  local found, known = {}, {}
+  local found, known, has_host = {}, {}, false
   local function add(reading)
     if not known[reading] then found[#found + 1] = reading end
     known[reading] = true
   end
+  -- Some programs drop control characters. A path that matches a route with them matches it without them.
+  local function add_flat(text)
+    text = text:gsub("%c", "")
+    add(flat(text))
+    for _, host in ipairs(HOSTS) do
+      if text:find(host) then
+        has_host = true
+        add(flat("/" .. text:gsub(host, "", 1)))
+      end
+    end
+  end
   add(path)
   for _, text in ipairs({ once, twice, decode_path(decode_path(without_parameters(path))) }) do
-    add(flat(text))
+    add_flat(text)
     local stop = text:find(ENDS)
-    if stop then add(flat(text:sub(1, stop - 1))) end
+    if stop then add_flat(text:sub(1, stop - 1)) end
   end
   for i = 1, #found do
     local _, ends = (found[i] .. "/"):gsub("[. ]/", "/")
     -- Each of these names is read in several ways: many of them would take milliseconds.
-    if ends > ${MOST_ENDS} then return nil end
+    if ends > ${MOST_ENDS} or ends > 0 and has_host then return nil end
     if ends > 0 then
       for _, alone in ipairs(ALONE) do
         local reading, is_alone = without_ends(found[i], alone)
@@ -127,7 +141,7 @@ local function spellings_of(path)
   return found
 end
 
--- Where the prefix of a service is cut, dots may not lead out of what is left.
+-- Where a service's prefix is cut off, dots must not lead out of the rest.
 local function leaves(reading, prefix)
   local level = 0
   for segment in reading:sub(#prefix + 1):gmatch("[^/]+") do
@@ -146,11 +160,37 @@ local function compare(txn)
   for i = 2, #found do
     local route = routes:lookup(site .. found[i]:sub(1, 256) .. "/")
     if route ~= first or prefix and leaves(found[i], prefix) then is_same = false end
-    -- Somebody's log should tell of it.
+    -- So that the refusal is in some service's log.
     if route ~= nil and txn:get_var("txn.route") == nil then txn:set_var("txn.route", route) end
   end
   return is_same
 end
+
+-- Programs take one without a slash as below all of theirs, or beside the request's own path.
+local function places_of(goal, path)
+  if goal:find("^/") then return { goal } end
+  if goal:find("^%a[%w+.-]*:") then return {} end
+  return { "/" .. goal, path:gsub("[^/]*$", "") .. goal }
+end
+
+-- A second path of the request, in its header. Some programs drop a tab there before they decode the rest.
+local function reaches_same(txn)
+  local site, route, goal = txn:get_var("txn.site"), txn:get_var("txn.route"), txn:get_var("txn.goal")
+  local places = not goal:find("%c") and places_of(goal, txn.sf:path()) or {}
+  for _, place in ipairs(places) do
+    local found = spellings_of(place)
+    if found == nil then return false end
+    for _, reading in ipairs(found) do
+      if routes:lookup(site .. reading:sub(1, 256) .. "/") ~= route then return false end
+    end
+  end
+  return #places > 0
+end
+
+core.register_action("compare_goal", { "http-req" }, function(txn)
+  local ok, is_same = pcall(reaches_same, txn)
+  if ok and is_same then txn:set_var("txn.aim", "same") end
+end)
 
 core.register_action("compare_spellings", { "http-req" }, function(txn)
   local ok, is_same = pcall(compare, txn)

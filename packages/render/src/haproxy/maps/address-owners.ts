@@ -11,7 +11,7 @@ export interface RenderedRoutes {
   touched: { routes: ReadonlySet<string>; lists: ReadonlySet<string> }
 }
 
-/** Which route has which address, when several want the same one. */
+/** Decides which route has which address when several want the same one. */
 export interface AddressOwners {
   add(rendered: RenderedRoute): void
   remove(rendered: RenderedRoute): void
@@ -20,20 +20,20 @@ export interface AddressOwners {
 }
 
 /**
- * If several have one address, the console wins, then the lowest id, in whatever order they came. A route has one line;
- * only the console's own has more, and without one of them it gets none.
+ * If several want one address, the console wins, then the lowest id, in whatever order they came. A route has one
+ * line; only the console's own has more, and without one of them it gets none.
  */
 export function createAddressOwners(): AddressOwners {
   const routes = new Map<string, string>()
   const lists = createListLines()
   const faulty = new Set<RenderedRoute>()
-  /** Key → those that want it, the best first. */
+  /** Key → the routes that want it, best first. */
   const services = new Map<string, RenderedRoute[]>()
   const consoles = new Set<RenderedRoute>()
   let areConsolesOpen = false
   let consoleKeys = new Map<string, RenderedRoute>()
   let refusedConsoles: Refusal[] = []
-  /** Key → who has it now, and who does not get it. */
+  /** Key → the route that has it now, and those that do not get it. */
   const winners = new Map<string, RenderedRoute>()
   const losers = new Map<string, Refusal[]>()
   const open = new Set<string>()
@@ -129,7 +129,7 @@ function firstRefused({ rendered: a }: Refusal, { rendered: b }: Refusal): numbe
   return Number(isSystem(b.route)) - Number(isSystem(a.route)) || byId(a, b)
 }
 
-/** The lists that some line refers to; services with the same entries share one. */
+/** The lists that lines refer to; services with the same entries share one. */
 function createListLines() {
   const lines = new Map<string, string>()
   const uses = new Map<string, number>()

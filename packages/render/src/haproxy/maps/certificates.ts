@@ -1,4 +1,4 @@
-import type { EdgeCertificate } from '@postern/contract/desired-state'
+import type { EdgeCertificate } from '@postern/contract/edge/desired-state'
 import type { HaproxyPaths } from '../options.ts'
 
 const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----([A-Za-z0-9+/=\s]+)-----END \1-----/g
@@ -17,7 +17,7 @@ function renderBlock(label: string, body: string): string {
   return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ''].join('\n')
 }
 
-/** One line of the list: the file and the names it is for. The installation's own is no part of it. */
+/** One line of the list: the file and the names it is for. The installation's own certificate is not in it. */
 export function renderCertificateLine(certificate: EdgeCertificate, paths: HaproxyPaths): string {
   const names = certificate.domains.filter((name) => /^[a-z0-9.-]{1,253}$/.test(name))
   return [paths.certificate(certificate.id), ...names].join(' ')

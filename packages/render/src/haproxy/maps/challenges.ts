@@ -1,6 +1,6 @@
-import { Challenge } from '@postern/contract/desired-state'
+import { Challenge } from '@postern/contract/edge/desired-state'
 
-/** `<domain>/<token>` → what the certificate authority that asks for it must find. */
+/** `<domain>/<token>` → the answer that the certificate authority expects. */
 export function renderChallenges(challenges: readonly Challenge[]): Map<string, string> {
   const sound = challenges.filter((challenge) => Challenge.safeParse(challenge).success)
   return new Map(

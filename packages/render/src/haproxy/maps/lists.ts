@@ -1,4 +1,4 @@
-import type { Route } from '@postern/contract/desired-state'
+import type { Route } from '@postern/contract/edge/desired-state'
 import { type Cidr, containsIp, findCidr, formatCidr, mergeCidrs, unmapped } from '@postern/net/cidr'
 import { findIp, type Ip } from '@postern/net/ip'
 
@@ -16,16 +16,16 @@ export interface RenderedList {
   parts: Map<string, string>
 }
 
-/** A list that HAProxy cannot read, and therefore one that denies everybody. */
+/** A list that HAProxy cannot read, so that it denies everybody. */
 const DENY_ALL: RenderedList = { name: 'unreadable', parts: new Map() }
 
-/** Far below the 15 kB at which HAProxy's socket drops a command without a word. */
+/** Far below the 15 kB at which HAProxy's socket silently drops a command. */
 const PART_LENGTH = 4000
 
-/** A text's fingerprint, 32 hexadecimal digits: hashing is not the business of pure text. */
+/** A text's hash, as 32 hexadecimal digits; passed in, because this package is pure. */
 export type Digest = (text: string) => string
 
-/** Named by content: a changed list gets a new name, so that no visitor ever meets half of it. */
+/** Named by content: a changed list gets a new name, so that no request ever sees half of it. */
 export function renderList(lists: WholeLists, digest: Digest): RenderedList {
   const parsed = parseLists(lists)
   if (!parsed) return DENY_ALL
@@ -46,7 +46,7 @@ function hexOf(path: string): string {
   return [...path].map((letter) => letter.charCodeAt(0).toString(16).padStart(2, '0')).join('')
 }
 
-/** The same decision as HAProxy's Lua, for connections that are open already. Unreadable means no. */
+/** Decides as HAProxy's Lua does, for connections that are open already. An unreadable list admits nobody. */
 export function isAllowed(lists: Lists, address: string): boolean {
   const parsed = parseLists(lists)
   const ip = findIp(address)
@@ -58,7 +58,7 @@ export function isAdmitted({ allowed, blocked }: ParsedLists, ip: Ip): boolean {
   return allowed.length === 0 || allowed.some((cidr) => containsIp(cidr, ip))
 }
 
-/** The networks of both lists without overlaps; undefined when an entry cannot be read. */
+/** The networks of both lists, without overlaps; undefined when an entry cannot be read. */
 export interface ParsedLists {
   allowed: readonly Cidr[]
   blocked: readonly Cidr[]

@@ -9,10 +9,10 @@ import { createAddressOwners, type RenderedRoutes } from './address-owners.ts'
 import type { Digest } from './lists.ts'
 import { hostOf, OWN_HOST, type RenderedRoute, renderRoute } from './routes.ts'
 
-/** All routes as lines, kept up to date section by section. What it gives out changes with the next update. */
+/** All routes as lines, kept up to date section by section. The next update changes the returned objects. */
 export interface RouteTable {
-  /** A section that is the same array as before costs nothing, unless the console has moved. */
-  update(sections: RouteSections, publicHost: string): RenderedRoutes
+  /** A section that is still the same array costs nothing, unless the console has moved. */
+  update(sections: RouteSections, ownHosts: readonly string[]): RenderedRoutes
 }
 
 export function createRouteTable(digest: Digest): RouteTable {
@@ -21,8 +21,8 @@ export function createRouteTable(digest: Digest): RouteTable {
   /** The console's own routes. */
   const systems = new Set<ResolvedHttpRoute>()
   let sections: RouteSections = new Map()
-  /** What every line depends on: the public host, and the hosts where the console answers. */
-  let host = ''
+  /** All that every line depends on: the installation's own hosts, and the hosts where the console answers. */
+  let own: ReadonlySet<string> = new Set()
   let consoleHosts: ReadonlySet<string> = new Set()
 
   const remove = (route: ResolvedRoute) => {
@@ -31,23 +31,23 @@ export function createRouteTable(digest: Digest): RouteTable {
   }
   const add = (route: ResolvedRoute) => {
     if (!isCarried(route)) return
-    const isBeside = !isPortRoute(route) && !route.system && consoleHosts.has(hostOf(route, host))
-    const lines = renderRoute(route, { publicHost: host, digest, isBeside })
+    const isBeside = !isPortRoute(route) && !route.system && consoleHosts.has(hostOf(route, own))
+    const lines = renderRoute(route, { ownHosts: own, digest, isBeside })
     rendered.set(route, lines)
     owners.add(lines)
   }
 
   return {
-    update(next, publicHost) {
+    update(next, ownHosts) {
       const { gone, come } = changesOf(sections, next)
       sections = next
       for (const route of gone) if (isConsole(route)) systems.delete(route)
       for (const route of come) if (isConsole(route)) systems.add(route)
-      const lower = publicHost.toLowerCase()
-      // Its own addresses always, so that they are kept free also while the console's own route is missing.
+      const lower = new Set(ownHosts.map((host) => host.toLowerCase()))
+      // Always its own addresses too, so that they stay reserved while the console's own route is missing.
       const hosts = new Set([OWN_HOST, ...[...systems].map((route) => hostOf(route, lower))])
-      const isMoved = lower !== host || !isSame(hosts, consoleHosts)
-      host = lower
+      const isMoved = !isSame(lower, own) || !isSame(hosts, consoleHosts)
+      own = lower
       consoleHosts = hosts
       for (const route of isMoved ? [...rendered.keys()] : gone) remove(route)
       for (const route of isMoved ? rowsOf(next) : come) add(route)
@@ -60,7 +60,7 @@ function isConsole(route: ResolvedRoute): route is ResolvedHttpRoute {
   return !isPortRoute(route) && route.system
 }
 
-/** UDP is the kernel's. */
+/** The kernel carries UDP. */
 function isCarried(route: ResolvedRoute): boolean {
   return !isPortRoute(route) || route.proto === 'tcp'
 }

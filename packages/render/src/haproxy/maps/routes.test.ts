@@ -50,17 +50,17 @@ const gateway = { kind: 'gateway' as const, id: 4, address4: '10.64.0.4', subnet
 const console = makeRoute(1, { domain: null, system: true, node: { kind: 'local' }, address: null })
 /** All lines at once, from nothing. */
 const renderRoutes = (all: readonly ResolvedRoute[], publicHost: string, digest: Digest) =>
-  createRouteTable(digest).update(inSections(all), publicHost)
+  createRouteTable(digest).update(inSections(all), [publicHost])
 const lines = (...routes: ResolvedRoute[]) => Object.fromEntries(renderRoutes(routes, HOST, digest).routes)
 
 test('a route that is still the same object is not rendered again, unless the public host is another', () => {
   let digests = 0
   const table = createRouteTable((text) => digest(`${text}${++digests}`))
   const listed = [makeRoute(2, { allowedIps: ['10.0.0.0/8'] }), makeRoute(3, { blockedIps: ['10.0.0.1'] })]
-  const first = new Map(table.update(inSections(listed), HOST).lists)
-  expect(table.update(inSections([...listed, makeRoute(4)]), HOST).lists).toEqual(first)
+  const first = new Map(table.update(inSections(listed), [HOST]).lists)
+  expect(table.update(inSections([...listed, makeRoute(4)]), [HOST]).lists).toEqual(first)
   expect(digests).toBe(2)
-  table.update(inSections(listed), 's9.example.com')
+  table.update(inSections(listed), ['s9.example.com'])
   expect(digests).toBe(4)
 })
 

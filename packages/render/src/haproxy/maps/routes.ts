@@ -1,13 +1,13 @@
-import { PortRoute, Route, type RouteNode } from '@postern/contract/desired-state'
+import { PortRoute, Route, type RouteNode } from '@postern/contract/edge/desired-state'
 import { isReservedPath } from '@postern/contract/reserved-paths'
 import { isIp } from '@postern/net/ip'
 import { isPortRoute, isSystem, type ResolvedHttpRoute, type ResolvedRoute } from '../../resolved-route.ts'
 import { type Digest, type RenderedList, renderList } from './lists.ts'
 
-/** The host of the installation itself in the keys: any IP literal and the public host. No host is spelt so. */
+/** Stands in the keys for the installation itself: any IP literal and the public host. No host name is spelled so. */
 export const OWN_HOST = '*'
 
-/** What each line of a route says, in this order, with `|` between, and what a line may say behind it. */
+/** The fields of a route's line, in this order, separated by `|`, and those that may follow them. */
 const ALWAYS = ['service', 'node', 'address', 'port', 'flags', 'list'] as const
 const FIELDS = [...ALWAYS, 'domain', 'prefix'] as const
 type Field = (typeof FIELDS)[number]
@@ -18,7 +18,7 @@ export function routeField(name: Field): string {
   return `field(${FIELDS.indexOf(name) + 1},|)`
 }
 
-/** The line of a route as its fields; those of no line are empty. */
+/** The fields of a route's line; empty when there is no line. */
 export function parseRouteLine(line: string): RouteLine {
   const parts = line.split('|')
   const fields = FIELDS.map((name, index) => [name, parts[index] ?? ''])
@@ -32,29 +32,30 @@ export const FLAGS = {
   /** Visitors sign in first. */
   guarded: 'g',
   disabled: 'd',
-  /** Not held to the IP list of its service, and its connections are not ended by one. */
+  /** The IP list of its service does not apply, and does not end its connections. */
   agent: 'a',
   https: 's',
   /** TLS of a TCP service ends here. */
   tls: 't',
   /** No address to dial. */
   unreachable: 'u',
-  /** It shares a host with the console: its answers must not act as the console, nor outlive themselves there. */
+  /** It shares a host with the console: its answers must not act as the console, nor have a lasting effect there. */
   beside: 'x',
 } as const
 
 /**
- * Agents must reach the server, and what they trust it by, also where the console's IP list or sign-in keeps them out; and so
- * must visitors of services who come back from the provider that signs them in.
+ * Agents must reach the server and its root certificate even where the console's IP list or sign-in excludes them;
+ * and so must visitors of services who come back from the provider.
  */
 const OPEN_PATHS = ['/api/agent', '/install', '/.postern']
 
-/** No blank, `|`, `;` or control character may ever reach a map: they end keys, fields and commands. */
+/** No blank, `|`, `;` or control character may reach a map: they end keys, fields and commands. */
 const LINE = /^[A-Za-z0-9.:/~_*|-]*$/
 
-/** What the line of a route depends on beside the route. */
+/** What the line of a route depends on besides the route. */
 export interface Around {
-  publicHost: string
+  /** The hosts of the installation itself besides its addresses, in lower case. */
+  ownHosts: ReadonlySet<string>
   digest: Digest
   /** True for a service at a host where the console answers. */
   isBeside: boolean
@@ -69,7 +70,7 @@ export interface RenderedRoute {
   problem: string | undefined
 }
 
-/** The route alone: whether another one has its address is for the table of all routes to say. */
+/** For one route alone: the table of all routes decides whether another one has its address. */
 export function renderRoute(route: ResolvedRoute, around: Around): RenderedRoute {
   const list = renderList(route, around.digest)
   const lines = linesOf(route, list, around)
@@ -92,15 +93,15 @@ function findProblem(
   return `${route.path} belongs to the console at this host. Give the service another path or domain.`
 }
 
-/** Who has signed in at a domain is known there alone. The public host is the console's, which has it to itself. */
-function canAskWho(route: ResolvedHttpRoute, { publicHost }: Around): boolean {
-  return route.domain !== null && (route.system || hostOf(route, publicHost) !== OWN_HOST)
+/** A sign-in counts only at its own domain. The public host belongs to the console alone. */
+function canAskWho(route: ResolvedHttpRoute, { ownHosts }: Around): boolean {
+  return route.domain !== null && (route.system || hostOf(route, ownHosts) !== OWN_HOST)
 }
 
 function linesOf(route: ResolvedRoute, { name }: RenderedList, around: Around): [string, string][] {
   const flags = flagsOf(route, around)
   if (isPortRoute(route)) return [[`:${route.port}/`, fieldsOf(route, flags, name)]]
-  return hostsOf(route, around.publicHost).flatMap((host): [string, string][] => {
+  return hostsOf(route, around.ownHosts).flatMap((host): [string, string][] => {
     const line: [string, string] = [keyOf(host, route.path), fieldsOf(route, flags, name)]
     if (!route.system) return [line]
     const open = fieldsOf(route, FLAGS.console + FLAGS.agent, '')
@@ -108,15 +109,15 @@ function linesOf(route: ResolvedRoute, { name }: RenderedList, around: Around): 
   })
 }
 
-/** The console stays at the installation's own host when it has a domain as well: agents look for it there. */
-function hostsOf(route: ResolvedHttpRoute, publicHost: string): string[] {
-  const host = hostOf(route, publicHost)
+/** The console stays at the installation's own host even when it has a domain: agents look for it there. */
+function hostsOf(route: ResolvedHttpRoute, ownHosts: Around['ownHosts']): string[] {
+  const host = hostOf(route, ownHosts)
   return route.system && host !== OWN_HOST ? [host, OWN_HOST] : [host]
 }
 
-/** The host of a route as keys spell it; `publicHost` in lower case. */
-export function hostOf({ domain }: ResolvedHttpRoute, publicHost: string): string {
-  return domain === null || domain === publicHost ? OWN_HOST : domain
+/** The host of a route as keys spell it. */
+export function hostOf({ domain }: ResolvedHttpRoute, ownHosts: Around['ownHosts']): string {
+  return domain === null || ownHosts.has(domain) ? OWN_HOST : domain
 }
 
 function keyOf(host: string, path: string): string {
@@ -131,9 +132,9 @@ function fieldsOf(route: ResolvedRoute, flags: string, list: string): string {
     port: String(route.backend.port),
     flags,
     list,
-    // Whom a TLS hello at its port has to name.
+    // The name that a TLS hello at its port must have.
     domain: ('tls' in route && route.tls?.domain) || '',
-    // What the backend does not get of the path.
+    // The part of the path that is cut off before the backend.
     prefix: !isPortRoute(route) && route.stripPath && route.path !== '/' ? route.path : '',
   }
   const values = FIELDS.map((name) => line[name])
@@ -141,7 +142,7 @@ function fieldsOf(route: ResolvedRoute, flags: string, list: string): string {
   return values.join('|')
 }
 
-/** Whatever is not known to be open is guarded. */
+/** A route that is not known to be open is guarded. */
 function isGuarded(route: ResolvedRoute): route is ResolvedHttpRoute {
   return !isPortRoute(route) && route.signIn !== null
 }

@@ -1,6 +1,6 @@
-import type { SignIn, TunnelSettings } from '@postern/contract/desired-state'
+import type { SignIn, TunnelSettings } from '@postern/contract/edge/desired-state'
 import { changesOf, rowsOf, type Sections } from '@postern/contract/sections'
-import { sessionHead } from '@postern/contract/sign-in'
+import { sessionHead } from '@postern/contract/sign-in/sign-in'
 import { FLAGS, OWN_HOST } from './routes.ts'
 
 export type SignInSections = Sections<SignIn>
@@ -9,7 +9,10 @@ type Keys = Pick<TunnelSettings, 'signInKeys' | 'identityKeys'>
 
 /** The lines of `sign-in.map`, and the keys that the last update may have changed. */
 interface SignInLines {
-  /** `d<domain>` → the route to the server, `m<entry>` → its domain, `k<head of a session>` → what seals, `j` → the JWKS in base64. */
+  /**
+   * `d<domain>` → the route to the server, `m<entry>` → its domain, `k<head of a session>` → its key, `j` → the JWKS
+   * in base64.
+   */
   lines: ReadonlyMap<string, string>
   touched: ReadonlySet<string>
 }
@@ -19,7 +22,7 @@ export interface SignInTable {
   update(sections: SignInSections, settings: Keys, routes: ReadonlyMap<string, string>): SignInLines
 }
 
-/** Kept up to date section by section. What it gives out changes with the next update. */
+/** Kept up to date section by section. The next update changes the returned objects. */
 export function createSignInTable(): SignInTable {
   const lines = new Map<string, string>()
   let sections: SignInSections = new Map()
@@ -39,7 +42,7 @@ export function createSignInTable(): SignInTable {
       const now = serverRoute(routes)
       const { gone, come } =
         now === server ? changesOf(sections, next) : { gone: rowsOf(sections), come: rowsOf(next) }
-      // What goes before what comes: a row that changes may have the same lines.
+      // Removals before additions: a changed row may have the same lines.
       for (const each of gone) linesOf(each, server).forEach(drop)
       for (const each of come) linesOf(each, now).forEach(put)
       keys.forEach(drop)
@@ -62,13 +65,13 @@ function linesOfKeys({ signInKeys, identityKeys }: Keys): [string, string][] {
   return identityKeys.length === 0 ? seals : [...seals, ['j', btoa(renderJwks(identityKeys))]]
 }
 
-/** As RFC 7517 has it, for everybody who verifies identities. */
+/** In the form of RFC 7517, for services that verify identities. */
 function renderJwks(keys: Keys['identityKeys']): string {
   const common = { kty: 'EC', crv: 'P-256', alg: 'ES256', use: 'sig' }
   return JSON.stringify({ keys: keys.map(({ id, x, y }) => ({ ...common, kid: id, x, y })) })
 }
 
-/** To the server, as the console's own route has it, but for everybody: neither its list nor its sign-in is asked. */
+/** To the server, like the console's own route, but for everybody: without its IP list and its sign-in. */
 function serverRoute(routes: ReadonlyMap<string, string>): string | undefined {
   const [id, node, address, port, flags = ''] = routes.get(`${OWN_HOST}/`)?.split('|') ?? []
   return flags.includes(FLAGS.console)

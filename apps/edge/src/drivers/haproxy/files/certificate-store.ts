@@ -1,20 +1,20 @@
 import { X509Certificate } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readdir, rm } from 'node:fs/promises'
-import type { EdgeCertificate } from '@postern/contract/desired-state'
+import type { EdgeCertificate } from '@postern/contract/edge/desired-state'
 import { renderCertificateList, renderPem } from '@postern/render/haproxy/maps/certificates'
 import type { HaproxyPaths } from '@postern/render/haproxy/options'
 import { MAX_COMMAND } from '../runtime/socket.ts'
 import { changeFile } from './change-file.ts'
 
-/** A certificate as a file of HAProxy's. */
+/** A certificate as one of HAProxy's files. */
 export interface StoredCertificate {
   certificate: EdgeCertificate
   path: string
   pem: string
   /** SHA-1 in hex, as HAProxy shows it. */
   fingerprint: string
-  /** What the file held before, when that was something else; null: there was none. */
+  /** The file's previous content, if it was different; null: there was no file. */
   replaced: string | null | undefined
 }
 
@@ -28,16 +28,16 @@ export interface CertificateFiles {
 }
 
 export interface CertificateStore {
-  /** Writes the files that HAProxy starts from. Files no longer wanted stay until HAProxy has let go. */
+  /** Writes the files that HAProxy starts from. Unwanted files stay until HAProxy no longer uses them. */
   write(certificates: readonly EdgeCertificate[]): Promise<CertificateFiles>
   /**
-   * Removes one that HAProxy refused, or restores its previous version. Without the installation's own it could not
-   * start again, so that one stays, whatever HAProxy says.
+   * Removes one that HAProxy refused, or restores its previous version. HAProxy could not restart without the
+   * installation's own, so that one always stays.
    */
   refuse(files: CertificateFiles, stored: StoredCertificate, reason: string): Promise<void>
   /** Removes the files that are not in use. */
   sweep(files: CertificateFiles): Promise<void>
-  /** Drops what is known of the files on disk. */
+  /** Forgets what is known about the files on disk. */
   forget(): void
 }
 
@@ -50,7 +50,7 @@ interface Parsed {
 /** Room for the command around a payload. */
 const MAX_PEM = MAX_COMMAND - 200
 
-/** Files that are written at a time. */
+/** How many files are written at a time. */
 const AT_ONCE = 16
 
 /** A thousand certificates are parsed and compared with their files once, not at every apply. */
@@ -88,7 +88,7 @@ export function createCertificateStore(paths: HaproxyPaths): CertificateStore {
     async write(certificates) {
       const files: CertificateFiles = { stored: new Map(), refused: new Map(), standing: [] }
       const left = certificates.values()
-      // The disk takes many at a time nearly as fast as one.
+      // Many at a time take the disk hardly longer than one.
       const hand = async () => {
         for (const certificate of left) await writeOne(files, certificate)
       }
@@ -116,13 +116,13 @@ export function createCertificateStore(paths: HaproxyPaths): CertificateStore {
   }
 }
 
-/** What HAProxy should serve: the good ones, and the previous version of those whose renewal was refused. */
+/** What HAProxy should serve: the good ones, and the previous version where HAProxy refused the new one. */
 export function inUse(files: CertificateFiles): EdgeCertificate[] {
   const stored = [...files.stored.values()].map(({ certificate }) => certificate)
   return [...stored, ...files.standing].sort((a, b) => a.id - b.id)
 }
 
-/** HAProxy can't start without the installation's own certificate, so that one is never removed. */
+/** HAProxy cannot start without the installation's own certificate, so that one is never removed. */
 export function keptPaths(paths: HaproxyPaths, files: CertificateFiles): Set<string> {
   return new Set([0, ...inUse(files).map(({ id }) => id)].map((id) => paths.certificate(id)))
 }
@@ -131,7 +131,7 @@ const KEY = /^-----BEGIN [A-Z ]*PRIVATE KEY-----$/m
 
 function parse(certificate: EdgeCertificate): Parsed {
   const pem = renderPem(certificate)
-  // From 3.4 on HAProxy loads a certificate without a key, and cannot serve it.
+  // From 3.4 on, HAProxy loads a certificate without a key, but cannot serve it.
   if (!KEY.test(certificate.privateKey)) return { pem, fingerprint: undefined }
   try {
     return { pem, fingerprint: new X509Certificate(certificate.chain).fingerprint.replaceAll(':', '') }

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { writeAtomic } from '@postern/host/files'
 
 /**
- * Gives a private file its content; one that has it already is left alone.
- * @returns what it held before, null when there was none, undefined when nothing was to do.
+ * Writes a private file unless it has this content already.
+ * @returns the previous content, null when there was no file, undefined when nothing changed
  */
 export async function changeFile(path: string, content: string): Promise<string | null | undefined> {
   const before = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {

@@ -6,7 +6,7 @@ import { changeFile } from './change-file.ts'
 
 type Entries = ReadonlyMap<string, string>
 
-/** The maps as files, which HAProxy reads when it starts and never again. */
+/** The maps as files, which HAProxy reads only when it starts. */
 export interface MapFiles {
   /** Sets the wanted content. */
   want(maps: Record<'routes' | 'lists' | 'signIn' | 'challenges', MapLines>): void
@@ -42,17 +42,17 @@ export function createMapFiles(paths: HaproxyPaths): MapFiles {
   }
 }
 
-/** One file, which is put into words only when its content has changed, or somebody else has changed the file. */
+/** One file. Its text is built only when the content has changed, or another program has changed the file. */
 function createMapFile(path: string) {
   let wanted: Entries | undefined
-  /** The file as it was written; undefined: it has to be looked at. */
+  /** Identifies the file as it was written; undefined: it must be checked. */
   let mark: string | undefined
   return {
     want({ lines, touched }: MapLines) {
       if (touched.size > 0 || lines !== wanted) mark = undefined
       wanted = lines
     },
-    /** What is not known yet stays as the previous edge process left it; HAProxy does not start without the file. */
+    /** Unknown content stays as the previous edge process left it; HAProxy does not start without the file. */
     async makeSure() {
       if (!wanted && (await findMark(path)) === undefined) wanted = new Map()
     },
@@ -64,7 +64,7 @@ function createMapFile(path: string) {
   }
 }
 
-/** Tells a file from every other one that was ever at its place, and undefined that there is none. */
+/** Tells a file from every other one that ever had its path; undefined: there is none. */
 async function findMark(path: string): Promise<string | undefined> {
   try {
     const { ino, ctimeNs } = await stat(path, { bigint: true })
@@ -75,7 +75,7 @@ async function findMark(path: string): Promise<string | undefined> {
   }
 }
 
-/** HAProxy takes the first blank as the end of the key. */
+/** For HAProxy, the first blank ends the key. */
 function formatMap(entries: Entries): string {
   let text = ''
   for (const [key, value] of entries) text += `${key} ${value}\n`

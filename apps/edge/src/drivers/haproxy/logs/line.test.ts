@@ -2,14 +2,16 @@ import { costMs } from '@postern/testkit/time'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { explainStart } from '../process/process.ts'
-import { type BackendSign, parseLogLine } from './line.ts'
+import { parseLogLine } from './line.ts'
+import type { BackendSign } from './log.ts'
 
 const at = '1795252758123'
 const secret = '0123456789abcdef0123456789abcdef'
-/** @param end `status|bytes|ms|state|error|node|why|request` */
+/** @param end `status|bytes|ms|state|error|node|why|request`, and what only what is kept has */
 function lineOf(end: string, id = '7', counter = '41'): string {
   const [status, bytes, ms, state, error, node, why, ...request] = end.split('|')
-  const facts = [id, counter, status, state, error, at, '203.0.113.5', bytes, ms, node, why]
+  const visit = [at, '203.0.113.5', bytes, 77, ms, 3, 9, '10.64.0.2:8080']
+  const facts = [id, counter, status, state, error, ...visit, node, why, '-']
   return ['E', secret, ...facts, ...request].join('|')
 }
 const ended = (end: string) => parseLogLine(lineOf(end), secret)?.log
@@ -21,26 +23,29 @@ describe('a line of a TCP service', () => {
 
   test.each([
     [`O|7|${at}|203.0.113.5|32660`, `[INFO] ${start} opened`],
-    [`T|7|--|-|-|${at}|203.0.113.5|32660|12|3400|14000`, `[INFO] ${start} closed 12B in 3.4KB out 14.0s`],
-    [`T|7|SD|-|-|${at}|203.0.113.5|32660|1|1|5`, `[INFO] ${start} closed 1B in 1B out 5ms`],
     [
-      `T|7|PR|blocked|-|${at}|203.0.113.5|32660|0|0|0`,
+      `T|7|--|-|-|${at}|203.0.113.5|32660|12|3400|14000|2|10.64.0.2:22`,
+      `[INFO] ${start} closed 12B in 3.4KB out 14.0s`,
+    ],
+    [`T|7|SD|-|-|${at}|203.0.113.5|32660|1|1|5|2|10.64.0.2:22`, `[INFO] ${start} closed 1B in 1B out 5ms`],
+    [
+      `T|7|PR|blocked|-|${at}|203.0.113.5|32660|0|0|0|2|10.64.0.2:22`,
       `[WARN] ${start} refused the IP list of the service does not allow this address`,
     ],
     [
-      `T|7|SC|-|-|${at}|203.0.113.5|32660|0|0|5`,
+      `T|7|SC|-|-|${at}|203.0.113.5|32660|0|0|5|2|10.64.0.2:22`,
       `[ERROR] ${start} failed the service refused the connection`,
     ],
     [
-      `T|7|sC|-|-|${at}|203.0.113.5|32660|0|0|5`,
+      `T|7|sC|-|-|${at}|203.0.113.5|32660|0|0|5|2|10.64.0.2:22`,
       `[ERROR] ${start} failed the connection to the service timed out`,
     ],
     [
-      `T|7|K-|-|-|${at}|203.0.113.5|32660|1|2|5`,
+      `T|7|K-|-|-|${at}|203.0.113.5|32660|1|2|5|2|10.64.0.2:22`,
       `[INFO] ${start} closed 1B in 2B out 5ms ended because the service no longer admits this visitor`,
     ],
     [
-      `T|7|K-|-|down|${at}|203.0.113.5|32660|1|2|5`,
+      `T|7|K-|-|down|${at}|203.0.113.5|32660|1|2|5|2|10.64.0.2:22`,
       `[INFO] ${start} closed 1B in 2B out 5ms the tunnel to the node is down`,
     ],
     [
@@ -61,11 +66,11 @@ describe('a line of a TCP service', () => {
     ['--', 'answered'],
     ['cD', 'answered'],
   ])('shows of the backend, when it ends with %s: %s', (state, sign) => {
-    expect(line(`T|7|${state}|-|-|${at}|203.0.113.5|32660|0|0|5`)?.sign).toBe(sign)
+    expect(line(`T|7|${state}|-|-|${at}|203.0.113.5|32660|0|0|5|2|10.64.0.2:22`)?.sign).toBe(sign)
   })
 
   test.each([`O|-|${at}|203.0.113.5|32660`, `T|7|--|-|-|${at}|203.0.113.5|32660|12|3400`])(
-    'that is cut short or belongs to no service is none: %s',
+    'that is cut short or belongs to no service is ignored: %s',
     (text) => {
       expect(line(text)).toBeUndefined()
     },
@@ -120,7 +125,7 @@ describe('a line of the log', () => {
     expect(text(`200|1|5|--|-|-|-|GET /${'x'.repeat(15000)}`)?.length).toBeLessThan(2048)
   })
 
-  test('counts also when it belongs to nobody', () => {
+  test('is counted even when it belongs to no service', () => {
     const nobodys = parseLogLine(lineOf('400|1|5|PR|-|-|-|-', '-', '42'), secret)
     expect(nobodys).toEqual({ counter: 42, log: null })
     expect(parseLogLine(lineOf('200|1|5|--|-|-|-|GET /'), secret)?.counter).toBe(41)
@@ -158,7 +163,8 @@ describe('a line of the log', () => {
     const whole = fc.tuple(...Array.from({ length: 6 }, () => digits))
     fc.assert(
       fc.property(whole, ([id, time, counter, status, bytes, ms]) => {
-        const parts = [id, counter, status, '--', '-', time, '::1', bytes, ms, '-', '-', 'GET /']
+        const visit = [time, '::1', bytes, bytes, ms, ms, ms, '-:-']
+        const parts = [id, counter, status, '--', '-', ...visit, '-', '-', '-', 'GET /']
         const parsed = parseLogLine(`E|${secret}|${parts.join('|')}`, secret)
         expect(Number.isSafeInteger(parsed?.log?.service ?? 0)).toBe(true)
       }),
@@ -196,6 +202,50 @@ describe('a line of the log', () => {
   })
 })
 
+describe('what is kept of a request', () => {
+  const visit = `${at}|::ffff:203.0.113.5|2000|300|40`
+  const keptOf = (rest: string, head = '7|41|200|--|0') =>
+    parseLogLine(`E|${secret}|${head}|${visit}|${rest}`, secret)?.log?.kept
+
+  test('is each field of its line', () => {
+    expect(keptOf('3|21|fd00::2:8080|-|-|a%7Cb%40example.com|GET /a|b?x=1?y')).toEqual({
+      ...{ at: Number(at), type: 'http', service: 7, source: '203.0.113.5', person: 'a|b@example.com' },
+      ...{ method: 'GET', path: '/a|b', query: 'x=1?y', status: 200, sent: 2000, received: 300 },
+      ...{ connect: 3, response: 21, total: 40, target: '[fd00::2]:8080', reason: null, detail: null },
+    })
+  })
+
+  test.each([
+    ['-1|-1|-:-|-|blocked|-|GET /', { connect: null, response: null, target: null, reason: 'blocked' }],
+    ['1|2|unix:0|-|-|%zz|GET /?-', { target: null, person: null, query: null }],
+    ['1|2|10.0.0.1:80|-|-|-|-', { method: null, path: null }],
+    ['1|2|10.0.0.1:80|-|upgraded|-|GET /ws', { status: 101, reason: null }],
+    ['1|2|10.0.0.1:80|down|-|-|GET /\u001b\u00e9', { path: '/??' }],
+  ])('%s', (rest, expected) => {
+    expect(keptOf(rest)).toMatchObject(expected)
+  })
+
+  test.each([
+    ['7|41|502|SH|0', 'no-answer'],
+    ['7|41|503|SCSC|0', 'refused'],
+    ['7|41|502|SH|43', 'tls'],
+    ['7|41|-1|CR|0', 'left'],
+    ['7|41|200|K-|0', 'ended'],
+  ])('that ended as %s has the reason %s', (head, reason) => {
+    expect(keptOf('1|2|10.0.0.1:80|-|-|-|GET /', head)).toMatchObject({ reason })
+  })
+
+  test('has no longer text than the file of kept requests has room for', () => {
+    const long = 'X'.repeat(3000)
+    const { method, path, query } = keptOf(`1|2|10.0.0.1:80|-|-|-|${long} /${long}?${long}`) ?? {}
+    expect([method, path, query].map((text) => text?.length)).toEqual([1500, 1500, 1500])
+  })
+
+  test('is nothing of a line that is cut short', () => {
+    expect(keptOf('3|21|fd00::2:8080')).toBe(undefined)
+  })
+})
+
 describe('a start that failed', () => {
   const bind = (reason: string, where: string) =>
     `[NOTICE]   (1) : haproxy version is 2.6.12\n[ALERT]    (1) : Binding [x.cfg:3] for frontend http: cannot bind socket (${reason}) for [${where}]\n`
@@ -221,7 +271,7 @@ describe('a start that failed', () => {
   })
 })
 
-test('a line that nobody reads costs less than half of one that is put into words', async () => {
+test('a line that nobody reads costs less than half of a formatted one', async () => {
   const lines = Array.from({ length: 20_000 }, (_, index) => lineOf(`200|1234|14|--|0|-|-|GET /${index}`))
   const parse = () => lines.map((line) => parseLogLine(line, secret)?.log)
   const costs: Record<'parsed' | 'read', number[]> = { parsed: [], read: [] }

@@ -1,16 +1,14 @@
 import { readFile, stat } from 'node:fs/promises'
-import { createExec } from '@postern/host/exec'
+import { createExec } from '@postern/host/processes/exec'
 import { findFreePort } from '@postern/testkit/port'
+import { shared } from '@postern/testkit/shared'
 import { processorMs } from '@postern/testkit/time'
 import { until } from '@postern/testkit/until'
 import { sendRaw } from '@postern/testkit/wire'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { type HaproxyLab, makeHaproxyLab, makeLabRoute } from '../../../../test/haproxy-lab.ts'
-import { startUpstream, type Upstream } from '../../../../test/upstream.ts'
+import { afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { makeHaproxyLab, makeLabRoute } from '../../../../test/haproxy-lab.ts'
+import { startUpstream } from '../../../../test/upstream.ts'
 import { openSocket, visit } from '../../../../test/visitor.ts'
-
-let lab: HaproxyLab
-let upstream: Upstream
 
 const routes = async (changes = {}) => [
   makeLabRoute(2, upstream.port, changes),
@@ -20,16 +18,18 @@ const routes = async (changes = {}) => [
   makeLabRoute(6, upstream.port, { backend: { proto: 'https', host: null, port: upstream.port } }),
 ]
 
-beforeAll(async () => {
-  lab = await makeHaproxyLab()
-  upstream = await startUpstream({
+const lab = shared(() => makeHaproxyLab())
+const upstream = shared(() =>
+  startUpstream({
     answer: (request, response) => {
       const status = Number(request.url?.slice(1, 4)) || 200
       if (request.url === '/hang-up') response.writeHead(200, { 'content-length': 9 }).write('part')
       if (request.url === '/hang-up') setImmediate(() => request.socket.destroy())
       else response.writeHead(status).end('x'.repeat(2000))
     },
-  })
+  }),
+)
+beforeAll(async () => {
   await lab.apply(await routes())
 })
 
@@ -37,15 +37,10 @@ afterEach(() => {
   lab.logs.length = 0
 })
 
-afterAll(async () => {
-  await lab.close()
-  await upstream.close()
-})
-
 const ask = (id: number, path: string, more = {}) =>
   visit({ port: lab.httpsPort, host: `s${id}.example.com`, path, ...more })
 
-/** The next line of a service, without the time and what the clock makes of it. */
+/** The next line of a service, without times and durations. */
 async function line(service: number, what = '"'): Promise<string> {
   const found = await until('the line', () =>
     lab.logs.find((log) => log.service === service && log.text.includes(what)),
@@ -68,7 +63,7 @@ describe('a line of the log', () => {
     expect(lab.logs.map(({ text }) => text).join()).not.toContain('s3cr3t')
   })
 
-  test('says in words what the proxy failed at', async () => {
+  test('says in words why the proxy failed', async () => {
     await ask(3, '/')
     expect(await line(3)).toMatch(/^\[ERROR\] .* 503 (0B|\d\.\dKB) MS the service is disabled$/)
     await ask(4, '/')
@@ -83,7 +78,7 @@ describe('a line of the log', () => {
     expect(await line(2)).toMatch(/^\[ERROR\] .* 200 .* the service broke off its answer$/)
   })
 
-  test('is not written for visitors of nobody', async () => {
+  test('is not written for visitors of no service', async () => {
     await ask(99, '/')
     await sendRaw(lab.httpsPort, 'GET / HTTP/1.1\r\nHost: s2.example.com/\r\nConnection: close\r\n\r\n')
     await ask(2, '/last')
@@ -109,8 +104,63 @@ describe('a line of the log', () => {
   })
 })
 
+describe('what is kept of a request', () => {
+  /** Of the next that ended at a service; the clock makes the times. */
+  async function kept(service: number) {
+    const log = await until('the line', () => lab.logs.find((line) => line.service === service && line.kept))
+    return log.kept
+  }
+  const ms = expect.any(Number)
+  const nobody = { person: null, query: null, detail: null }
+
+  test('all that is known of it', async () => {
+    await ask(2, '/a/b?token=s3cr3t&x=1')
+    expect(await kept(2)).toEqual({
+      ...nobody,
+      ...{ at: ms, type: 'http', service: 2, source: '127.0.0.1', method: 'GET', path: '/a/b', status: 200 },
+      ...{ received: ms, sent: ms, connect: ms, response: ms, total: ms, reason: null },
+      target: `127.0.0.1:${upstream.port}`,
+    })
+    expect((await kept(2))?.sent).toBeGreaterThan(2000)
+  })
+
+  test('what decided, and no target that it was not sent to', async () => {
+    await ask(4, '/')
+    expect(await kept(4)).toMatchObject({ status: 403, reason: 'blocked', target: null, connect: null })
+    await ask(5, '/', { method: 'POST' })
+    expect(await kept(5)).toMatchObject({ status: 503, reason: 'refused', method: 'POST' })
+    await ask(6, '/')
+    expect(await kept(6)).toMatchObject({ status: 503, reason: 'tls' })
+  })
+
+  test('its path, however long the visitor makes the method', async () => {
+    const method = 'X'.repeat(8000)
+    await sendRaw(
+      lab.httpsPort,
+      `${method} /hidden HTTP/1.1\r\nHost: s2.example.com\r\nConnection: close\r\n\r\n`,
+    )
+    expect(await kept(2)).toMatchObject({ method: method.slice(0, 40), path: '/hidden' })
+  })
+
+  test('its query only where that is wanted, without the sessions of the console', async () => {
+    lab.logQuery = true
+    await lab.apply(await routes())
+    for (const path of ['/a?x=1&y=|2', '/b?token=pts_s3cr3t&z=3', '/c', '/d?']) {
+      lab.logs.length = 0
+      await ask(2, path)
+      const { query = '', path: asked } = (await kept(2)) ?? {}
+      expect([asked, query]).toEqual(
+        { '/a': ['/a', 'x=1&y=|2'], '/b': ['/b', 'z=3'] }[path.slice(0, 2)] ?? [path.slice(0, 2), null],
+      )
+      expect(lab.logs.map(({ text }) => text).join()).not.toContain('?')
+    }
+    await lab.open()
+    await lab.apply(await routes())
+  })
+})
+
 describe('while the edge is away', () => {
-  test('HAProxy is as fast, burns nothing, and tells what it kept, once', async () => {
+  test('HAProxy is as fast, uses no extra processor time, and later sends what it kept, once', async () => {
     const driver = await lab.open()
     await lab.apply(await routes())
     await driver.close()
@@ -120,7 +170,7 @@ describe('while the edge is away', () => {
       expect((await ask(2, `/away-${i}`)).status).toBe(200)
       times.push(performance.now() - start)
     }
-    // Half of them at least: the machine may be busy meanwhile.
+    // At least half of them: the machine may be busy meanwhile.
     expect(times.sort((a, b) => a - b)[25]).toBeLessThan(250)
     const before = processorMs(await lab.pid())
     const idleFrom = performance.now()
@@ -139,7 +189,7 @@ describe('nobody else can write a line', () => {
   const forged = 'U|2|1795252758000|6.6.6.6|GET /forged'
   const endless = `E|2|${'9'.repeat(30)}|6.6.6.6|1|200|1|1|--||GET /forged`
 
-  /** Sends lines over many short connections: the kernel calls one that is closing root's, whosever it was. */
+  /** Sends lines over many short connections: the kernel lists a closing one as root's, whatever its user. */
   async function forge(user: number, lines: readonly string[], times: number): Promise<void> {
     const port = await readFile(lab.paths.logPort, 'utf8')
     const text = JSON.stringify(`${lines.join('\n')}\n`)
@@ -165,7 +215,7 @@ describe('nobody else can write a line', () => {
     expect(lab.logs.map(({ text }) => text).join()).not.toContain('forged')
   })
 
-  test('the mark that tells them apart is only for root, outlives the edge, and is in no line', async () => {
+  test('the mark that distinguishes them is only for root, outlives the edge, and is in no line', async () => {
     const secret = await readFile(lab.paths.logSecret, 'utf8')
     expect(secret).toMatch(/^[0-9a-f]{32}$/)
     for (const file of [lab.paths.logSecret, lab.paths.config])
@@ -180,7 +230,7 @@ describe('nobody else can write a line', () => {
   })
 })
 
-/** Whom HAProxy has become. */
+/** The user that HAProxy has become. */
 async function proxyUser(): Promise<string | undefined> {
   return /^Uid:\t(\d+)/m.exec(await readFile(`/proc/${await lab.pid()}/status`, 'utf8'))?.[1]
 }

@@ -6,8 +6,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { haproxyPaths } from '@postern/render/haproxy/options'
 import { until } from '@postern/testkit/until'
 import { afterAll, expect, test } from 'vitest'
-import type { HaproxyLog } from './line.ts'
 import { createLogListener, READ_EVERY } from './listener.ts'
+import type { HaproxyLog } from './log.ts'
 
 const directory = await mkdtemp(join(tmpdir(), 'logs-'))
 const listener = createLogListener(haproxyPaths(directory), process.getuid?.() ?? 0)
@@ -18,7 +18,7 @@ afterAll(async () => {
 
 /** A line of the n-th request. */
 const lineOf = (secret: string, index: number) =>
-  `E|${secret}|${index % 50}|${index}|200|--|0|1795252758123|203.0.113.5|1234|14|-|-|GET /${index}\n`
+  `E|${secret}|${index % 50}|${index}|200|--|0|1795252758123|203.0.113.5|1234|77|14|1|9|10.64.0.2:80|-|-|-|GET /${index}\n`
 
 async function send(give: (sender: Socket, secret: string) => Promise<unknown>): Promise<void> {
   const { port, secret } = await listener.listen()
@@ -30,7 +30,7 @@ async function send(give: (sender: Socket, secret: string) => Promise<unknown>):
   }
 }
 
-test('lines that came one after the other are taken many at a time, and can be read later', async () => {
+test('lines that come in a burst are read many at a time, and can be formatted later', async () => {
   const kept: HaproxyLog[] = []
   const wakes: number[] = []
   const take = (line: HaproxyLog) => {
@@ -46,8 +46,8 @@ test('lines that came one after the other are taken many at a time, and can be r
     await until('the last line', () => kept.at(-1)?.text.includes('/9999'))
   })
   listener.logs.off('line', take)
-  expect(kept.length).toBeGreaterThan(20)
-  // One for each pause; a busy machine wakes up later, and not more often.
+  expect(kept.length).toBeGreaterThan(5)
+  // One read for each pause; a busy machine wakes up later, not more often.
   expect(wakes.length).toBeLessThan((performance.now() - start) / READ_EVERY + 3)
   expect(kept.at(-1)).toMatchObject({
     sign: 'answered',
@@ -55,7 +55,7 @@ test('lines that came one after the other are taken many at a time, and can be r
   })
 })
 
-test('of twenty thousand lines at once none is lost', async () => {
+test('no line is lost when twenty thousand come at once', async () => {
   let seen = 0
   const count = () => seen++
   listener.logs.on('line', count)

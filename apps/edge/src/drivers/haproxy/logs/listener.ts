@@ -4,12 +4,13 @@ import { readFile } from 'node:fs/promises'
 import { createServer, type Server, type Socket } from 'node:net'
 import { writeAtomic } from '@postern/host/files'
 import type { HaproxyPaths } from '@postern/render/haproxy/options'
-import { type HaproxyLog, type ParsedLog, parseLogLine } from './line.ts'
+import { parseLogLine } from './line.ts'
+import type { HaproxyLog, ParsedLog } from './log.ts'
 
 /** Emits `line` for every log line of a service, in HAProxy's order. */
 export type HaproxyLogs = EventEmitter<{ line: [HaproxyLog] }>
 
-/** Where HAProxy sends its lines, on 127.0.0.1, and what it writes at the beginning of each. */
+/** The port on 127.0.0.1 to which HAProxy sends its lines, and the secret at the beginning of each. */
 export interface LogAddress {
   port: number
   secret: string
@@ -17,35 +18,37 @@ export interface LogAddress {
 
 export interface LogListener {
   logs: HaproxyLogs
-  /** The port is the same as long as nobody else holds it, the secret as long as its file is there. */
+  /** The port stays the same while no other program holds it, the secret while its file exists. */
   listen(): Promise<LogAddress>
   close(): Promise<void>
 }
 
 const MAX_PENDING = 64 * 1024
-/** One of each HAProxy, also of those that have handed over and still carry something. */
+/** HAProxy cuts its lines there, unless it was taken over: the last ones of each service are kept in memory. */
+const MAX_LINE = 4096
+/** One for each HAProxy, including those that have handed over and still have connections. */
 const MAX_CONNECTIONS = 64
-/** HAProxy dials again at once when it is hung up on: what is too many waits here before, unread. */
+/** HAProxy reconnects at once when it is disconnected, so a surplus connection first waits here, unread. */
 const SURPLUS_PAUSE = 5000
 
 /**
- * Takes the lines of HAProxy's ring: those that bear the secret, over connections of the user that HAProxy runs as.
- * As root the port is a privileged one, so that nobody else can sit there and read along while the edge is away.
+ * Takes the lines of HAProxy's ring: those with the secret, over connections of the user that HAProxy runs as. As
+ * root it uses a privileged port, so that no other user can read along there while the edge is down.
  */
 export function createLogListener(paths: HaproxyPaths, user: number): LogListener {
   const logs: HaproxyLogs = new EventEmitter()
   const sockets = new Set<Socket>()
-  const heard = new Set<Socket>()
+  const admitted = new Set<Socket>()
   const readTable = createTableReader()
   let secret = ''
   const admit = (socket: Socket) => {
-    heard.add(socket)
-    socket.on('close', () => heard.delete(socket))
-    if (heard.size <= MAX_CONNECTIONS) return receive(socket, logs, secret)
+    admitted.add(socket)
+    socket.on('close', () => admitted.delete(socket))
+    if (admitted.size <= MAX_CONNECTIONS) return receive(socket, logs, secret)
     const timer = setTimeout(() => socket.destroy(), SURPLUS_PAUSE)
     socket.on('close', () => clearTimeout(timer))
   }
-  // What comes in a pause waits in the kernel, as one piece.
+  // Lines that come during the pause wait in the kernel, as one piece.
   const server = createServer({ highWaterMark: 1 }, (socket) => {
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket))
@@ -64,7 +67,7 @@ export function createLogListener(paths: HaproxyPaths, user: number): LogListene
       return { port: await listenSomewhere(server, paths.logPort), secret }
     },
     close() {
-      // With a reset: after a plain end 3.0 goes on writing, and its first lines are lost.
+      // With a reset: after a plain end, 3.0 goes on writing, and its first lines are lost.
       for (const socket of sockets) socket.resetAndDestroy()
       return new Promise((resolve) => (server.listening ? server.close(() => resolve()) : resolve()))
     },
@@ -77,14 +80,14 @@ async function listenSomewhere(server: Server, portFile: string): Promise<number
   const last = Number(await readFile(portFile, 'utf8').catch(() => '0'))
   const isRoot = process.getuid?.() === 0
   const candidates = Array.from({ length: 20 }, () => (isRoot ? randomInt(600, 1024) : 0))
-  // Root of a container may lack the right to privileged ports; any port is better than no log.
+  // Root in a container may lack the right to privileged ports; any port is better than no log.
   for (const port of [...(last > 0 ? [last] : []), ...candidates, 0]) {
     const got = await tryListen(server, port)
     if (got === undefined) continue
     if (got !== last) await writeAtomic(portFile, String(got), 0o600)
     return got
   }
-  throw new Error('No port on 127.0.0.1 is free for the log lines of HAProxy')
+  throw new Error("No port on 127.0.0.1 is free for HAProxy's log lines")
 }
 
 function tryListen(server: Server, port: number): Promise<number | undefined> {
@@ -100,7 +103,7 @@ function tryListen(server: Server, port: number): Promise<number | undefined> {
   })
 }
 
-/** In ms. HAProxy writes each line by itself: to wake up for each costs more than all that is done with it. */
+/** In ms. HAProxy writes each line separately, and waking up for each would cost more than handling it. */
 export const READ_EVERY = 100
 const NEWLINE = 10
 
@@ -119,19 +122,20 @@ function receive(socket: Socket, logs: HaproxyLogs, secret: string): void {
     const text = pending.length > 0 ? Buffer.concat([pending, chunk]) : chunk
     let start = 0
     for (let end = text.indexOf(NEWLINE); end >= 0; end = text.indexOf(NEWLINE, start)) {
-      // A copy for each line: a part of the chunk would keep all of it in memory for as long as the line is kept.
-      counter = emit(logs, parseLogLine(text.toString('latin1', start, end), secret), counter)
+      // A copy for each line, because a slice would keep the whole chunk in memory.
+      if (end - start <= MAX_LINE)
+        counter = emit(logs, parseLogLine(text.toString('latin1', start, end), secret), counter)
       start = end + 1
     }
     pending = text.length - start > MAX_PENDING ? Buffer.alloc(0) : text.subarray(start)
     if (isPauseDue) return
     isPauseDue = true
-    // First all that the kernel has.
+    // First everything that the kernel holds.
     setImmediate(rest)
   })
 }
 
-/** @returns the counter of the last line that has one. */
+/** @returns the counter of the last line that has one */
 function emit(
   logs: HaproxyLogs,
   parsed: ParsedLog | undefined,
@@ -145,14 +149,15 @@ function emit(
       service: log.service,
       text: `[WARN] ${missed} lines of the proxy's log were lost here`,
       sign: null,
+      lost: missed,
     })
   if (log) logs.emit('line', log)
   return counter ?? last
 }
 
 /**
- * What every line of HAProxy's log bears, and what only root and HAProxy know. It is kept in a file, because another
- * one means another configuration, and a reload.
+ * The secret in every line of HAProxy's log, which only root and HAProxy know. It is kept in a file, because a new
+ * one would mean a new configuration, and a reload.
  * @returns 32 hex digits
  */
 async function readLogSecret(file: string): Promise<string> {
@@ -163,7 +168,7 @@ async function readLogSecret(file: string): Promise<string> {
   return secret
 }
 
-/** How the kernel lists a connection that is open at both ends. Of one that is closing it says root, whosever it was. */
+/** How the kernel lists a connection that is open at both ends. It lists a closing one as root's, whatever its user. */
 const ESTABLISHED = '01'
 
 /** Whether the other end of an IPv4 loopback connection is open and belongs to `user`. */
@@ -177,8 +182,8 @@ function isSentBy(table: string, { remotePort, localPort }: Socket, user: number
 }
 
 /**
- * Reads the kernel's list of connections, once for all that ask before it begins: it can be long, and any user of this
- * machine can make it be read as often as he connects.
+ * Reads the kernel's list of connections, once for all callers that wait for it: it can be long, and every connection
+ * of any local user makes the edge read it.
  */
 function createTableReader(): () => Promise<string> {
   let last = Promise.resolve('')

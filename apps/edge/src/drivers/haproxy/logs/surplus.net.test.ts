@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createExec } from '@postern/host/exec'
+import { createExec } from '@postern/host/processes/exec'
 import { haproxyPaths } from '@postern/render/haproxy/options'
 import { until } from '@postern/testkit/until'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
@@ -35,13 +35,13 @@ async function dial(service: number): Promise<void> {
   socket.write(`U|${address.secret}|${service}|1795252758000|6.6.6.6|GET /\n`)
 }
 
-test('HAProxies that have handed over are all heard, and one too many is not hung up on at once', async () => {
+test('all HAProxies that have handed over are heard, and a surplus one is not disconnected at once', async () => {
   for (let service = 1; service <= 66; service++) await dial(service)
   await until('the lines', () => lines.length === 64)
   expect(ended).toBe(0)
 })
 
-test('sockets of another user keep none of HAProxy out', async () => {
+test('sockets of another user do not lock out HAProxy', async () => {
   const one = `require('net').connect(${address.port},'127.0.0.1',()=>--left||process.exit()).on('error',()=>0)`
   const program = `let left=200;for(let i=0;i<200;i++)${one}`
   const other = ['--reuid=65534', '--clear-groups', '--', '/usr/bin/env', 'node', '-e', program]

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Lab, startLab } from '../../../../test/lab.ts'
+import { shared } from '@postern/testkit/shared'
+import { expect, test } from 'vitest'
+import { startLab } from '../../../../test/lab.ts'
 import { listBinds, reservePorts } from './binds.ts'
 
-let lab: Lab
-beforeAll(async () => {
-  lab = await startLab()
-})
-afterAll(() => lab.close())
+const lab = shared(() => startLab())
 
 const RESERVED = '/proc/sys/net/ipv4/ip_local_reserved_ports'
 
-test('the range is kept from the connections of this machine, beside what others reserve', async () => {
+test("the range is reserved from this machine's own connections, besides what others reserve", async () => {
   await lab.exec.run('tee', [RESERVED], { timeoutMs: 5000, input: '8080,32650-32659' })
   const reserved = async () => (await lab.exec.readFile(RESERVED))?.trim()
   for (const _ of ['once', 'again']) {

@@ -1,12 +1,12 @@
 import { createServer } from 'node:net'
-import type { Exec } from '@postern/host/exec'
+import type { Exec } from '@postern/host/processes/exec'
 import type { PortSpan } from '@postern/render/haproxy/options'
 import { readSysctl, writeSysctl } from '../../sysctl.ts'
 
-/** An address and a port to listen at. */
+/** An address and a port to listen on. */
 type Bind = readonly [address: string, port: number]
 
-/** What a configuration listens at, each port of a range on its own. */
+/** The addresses on which a configuration listens, each port of a range on its own. */
 export function listBinds(config: string): Bind[] {
   return [...config.matchAll(/^ {2}bind (\S+):(\d+)(?:-(\d+))?(?: |$)/gm)].flatMap(
     ([, address = '', from, to = from]) =>
@@ -32,7 +32,7 @@ export async function findHeld(binds: readonly Bind[]): Promise<Set<number>> {
 /**
  * The ports of a range that another program holds, also by a connection of its own. One of them would keep HAProxy
  * from starting.
- * @param running the configuration of the HAProxy that runs: what that listens at is ours
+ * @param running the configuration of the running HAProxy, whose ports are ours
  */
 export async function findTaken(
   range: PortSpan,
@@ -44,7 +44,7 @@ export async function findTaken(
   return await findHeld(wanted.filter((bind) => !own.has(String(bind))))
 }
 
-/** Open files at a time. */
+/** How many files are open at a time. */
 const AT_ONCE = 64
 
 export function portsOf({ from, to }: PortSpan): number[] {
@@ -70,7 +70,7 @@ export async function reservePorts(exec: Exec, { from, to }: PortSpan): Promise<
   await writeSysctl(exec, RESERVED, mergeSpans([...spans, [from, to]]))
 }
 
-/** As the kernel spells it: sorted, and neighbours in one. */
+/** As the kernel writes it: sorted, with neighbours merged. */
 function mergeSpans(spans: readonly (readonly number[])[]): string {
   const merged: [number, number][] = []
   for (const [first = 0, last = first] of spans.toSorted(([a = 0], [b = 0]) => a - b)) {

@@ -1,5 +1,5 @@
 import { readFile, rm } from 'node:fs/promises'
-import type { Exec } from '@postern/host/exec'
+import type { Exec } from '@postern/host/processes/exec'
 import type { HaproxyFiles } from '@postern/render/haproxy/config'
 import type { HaproxyPaths } from '@postern/render/haproxy/options'
 import { changeFile } from '../files/change-file.ts'
@@ -8,13 +8,13 @@ import { type HaproxyProcess, HaproxyStartError, heldPorts } from './process.ts'
 import type { RunningHaproxy } from './running.ts'
 
 const CHECK_TIMEOUT = 30_000
-/** A take-over that fails stops the traffic for two seconds, so it is not tried at every turn. */
+/** A failed take-over stops the traffic for two seconds, so it is not tried on every apply. */
 const RELOAD_PAUSE = 60_000
 
 export interface Converger {
   /**
-   * Has a HAProxy with exactly these files run, and touches none that has them already.
-   * @throws HaproxyStartError: what ran before still runs, with the configuration it had.
+   * Makes a HAProxy run with exactly these files, and leaves one that has them already alone.
+   * @throws HaproxyStartError: the previous one still runs, with the configuration it had
    */
   converge(files: HaproxyFiles, running: RunningHaproxy | undefined): Promise<RunningHaproxy>
 }
@@ -69,12 +69,14 @@ async function assertUsable(
   if (held.size > 0) throw new HaproxyStartError('', heldPorts([...held]))
 }
 
-/** Beyond this many certificates that keep HAProxy from starting, it starts with the installation's own alone. */
+/**
+ * With more than this many certificates that keep HAProxy from starting, it starts with only the installation's own.
+ */
 const MAX_TRIES = 10
 
 /**
- * Starts HAProxy from its files. A certificate that it cannot load is taken out of the list instead of keeping all
- * the others down; the next apply finds it missing and says why.
+ * Starts HAProxy from its files. A certificate that it cannot load is taken out of the list, so that the others work;
+ * the next apply finds it missing and reports why.
  * @throws HaproxyStartError, ProgramMissingError
  */
 export async function startFromFiles(

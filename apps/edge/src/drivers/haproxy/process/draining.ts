@@ -2,8 +2,8 @@ import { readdir, rm, stat } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { codeOf } from '@postern/host/errors'
-import type { Exec } from '@postern/host/exec'
-import { kill } from '@postern/host/processes'
+import type { Exec } from '@postern/host/processes/exec'
+import { kill } from '@postern/host/processes/processes'
 import { isAnswered } from '@postern/host/socket'
 import { createSingleFlight } from '@postern/host/tasks'
 import type { HaproxyPaths } from '@postern/render/haproxy/options'
@@ -13,20 +13,29 @@ import { type HaproxySocket, HaproxySocketError, openHaproxySocket } from '../ru
 import { listOwnAmong } from './running.ts'
 
 /**
- * Processes that have handed over and only finish their connections. Each can be asked at a socket that bears its number,
- * as long as a program of ours holds a connection to it (`holder.ts`); none ends before its counters were read.
+ * Processes that have handed over and only finish their connections. Each answers at a socket named after its pid
+ * while our `holder.ts` keeps a connection to it; none ends before its counters were read.
  */
 export interface Draining {
-  /** Before it is asked to hand over. Without a holder it hands over all the same, and what it carries then is not counted. */
+  /**
+   * Call it before asking the process to hand over. Without a holder it hands over all the same, but its later
+   * traffic is not counted.
+   */
   hold(pid: number): Promise<void>
-  /** It has not handed over. */
+  /** Undoes `enter`: it has not handed over. */
   release(pid: number): Promise<void>
   reads(): Promise<Read[]>
-  /** Takes the last look at all of them, once their connections are ended. @param running has not handed over */
+  /**
+   * Ends the connections of all of them and reads their counters for the last time.
+   * @param running the one that has not handed over
+   */
   dismiss(running?: number): Promise<void>
-  /** The same for the oldest while there are too many. @returns the processes, which nothing keeps any more */
+  /**
+   * The same for the oldest while there are too many.
+   * @returns the processes, which may now be ended
+   */
   thin(): Promise<number[]>
-  /** Those that go on without a holder. */
+  /** Those that run without a holder. */
   listUncounted(): Promise<number[]>
   /** Leaves them to the next edge. */
   close(): void
@@ -35,9 +44,9 @@ export interface Draining {
 interface DrainingOptions {
   exec: Exec
   paths: HaproxyPaths
-  /** The base of the name of a holder's scope. */
+  /** The base of the name of a holder's systemd scope. */
   unit: string
-  /** Resolves when what was read is safe. */
+  /** Resolves when the counters are on disk. */
   countLast(read: Read): Promise<void>
   warn(message: string): void
 }
@@ -50,13 +59,13 @@ interface DrainingProcess {
   since: number
 }
 
-/** As many may finish their connections at the same time. */
+/** How many may finish their connections at the same time. */
 export const MOST_DRAINING = 4
-const LOOK_EVERY = 1000
+const CHECK_INTERVAL = 1000
 const HOLDER_PATIENCE = 5000
 const NO_HOLDER =
-  'HAProxy hands over and nothing reads its counters any more, because holder.mjs did not start within 5 s'
-/** Before HAProxy ends by itself, uncounted. */
+  'HAProxy hands over, and nothing reads its counters any more, because holder.mjs did not start within 5 s'
+/** Sooner than HAProxy ends by itself, uncounted. */
 const LONGEST = 14 * 60_000
 const ROUNDS = 25
 const ROUND_MS = 20
@@ -84,14 +93,14 @@ export function createDraining({ exec, paths, unit, countLast, warn }: DrainingO
       const info = (await findInfo(each)) ?? ''
       const isOld = Date.now() - each.since > LONGEST
       const hasLeft = /^Stopping: 1$/m.test(info)
-      // The one is its holder's.
+      // One of them is its holder's.
       if (hasLeft && (isOld || /^Jobs: [01]$/m.test(info))) await end(each)
       else if (isOld) await letGo(each)
     }
   }
   const looking = createSingleFlight(() => look().catch(ignoreSilence))
   const keepLooking = () => {
-    if (!isClosed) timer ??= setInterval(looking.trigger, LOOK_EVERY).unref()
+    if (!isClosed) timer ??= setInterval(looking.trigger, CHECK_INTERVAL).unref()
   }
   const stopLooking = () => {
     clearInterval(timer)
@@ -148,13 +157,13 @@ async function startHolder(exec: Exec, paths: HaproxyPaths, path: string, unit: 
     if (await isAnswered(path)) return true
     await delay(10)
   }
-  // One that is late would hold the next HAProxy in place of the older one.
+  // A late holder would connect to the next HAProxy instead of the older one.
   kill(holder, 'SIGKILL')
   await rm(path, { force: true })
   return false
 }
 
-/** The newest first. */
+/** Newest first. */
 async function listDraining(paths: HaproxyPaths): Promise<DrainingProcess[]> {
   const names = await readdir(paths.draining).catch(orAbsent<string[]>([]))
   const draining: DrainingProcess[] = []
@@ -167,7 +176,7 @@ async function listDraining(paths: HaproxyPaths): Promise<DrainingProcess[]> {
   return draining.sort((a, b) => b.since - a.since)
 }
 
-/** What a path that is gone stands for. */
+/** The pid in a path whose socket is gone. */
 function orAbsent<T>(value: T): (error: unknown) => T {
   return (error) => {
     if (codeOf(error) !== 'ENOENT') throw error
@@ -177,12 +186,12 @@ function orAbsent<T>(value: T): (error: unknown) => T {
 
 async function findInfo(each: DrainingProcess): Promise<string | undefined> {
   const info = await each.socket.send('show info').catch(ignoreSilence)
-  // Nobody holds it any more.
+  // Its holder is gone.
   if (info === undefined && !(await isAnswered(each.path))) await rm(each.path, { force: true })
   return info
 }
 
-/** Its counters are whole once its connections have ended: those of an open one lag behind. */
+/** Its counters are complete only after its connections have ended: those of an open one lag behind. */
 async function endConnections(socket: HaproxySocket): Promise<void> {
   for (let round = 0; round < ROUNDS; round++) {
     if (round > 0) await delay(ROUND_MS)

@@ -1,17 +1,17 @@
-import type { PartState } from '@postern/contract/edge'
-import { ProgramMissingError } from '@postern/host/exec'
-import { PartFailedError } from '../../part.ts'
+import type { PartState } from '@postern/contract/edge/edge'
+import { ProgramMissingError } from '@postern/host/processes/exec'
+import { PartFailedError, wordsOf } from '../../part.ts'
 import { HaproxySocketError } from '../runtime/socket.ts'
 import { HaproxyStartError } from './process.ts'
 import { describeRunning } from './program.ts'
 import type { RunningHaproxy } from './running.ts'
 
-/** What is known of HAProxy's state, and when a start that failed may be tried again. */
+/** The known state of HAProxy, and when a failed start may be tried again. */
 export interface Health {
   state(): PartState
-  /** It runs, and as wanted. */
+  /** It runs as wanted. */
   succeeded(running: RunningHaproxy): PartState
-  /** It answers; trouble that an apply had with it stays until an apply has none. */
+  /** It answers; a problem from an apply stays until an apply has none. */
   answered(running: RunningHaproxy): PartState
   /** @throws errors that are not about HAProxy */
   failed(error: unknown): PartState
@@ -60,6 +60,6 @@ function failedState(error: unknown): PartState {
     error instanceof HaproxySocketError ||
     error instanceof PartFailedError
   )
-    return { state: 'failed', detail: error.message }
+    return { state: 'failed', detail: wordsOf(error) }
   throw error
 }

@@ -2,9 +2,9 @@ import { rmSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
 
 /**
- * A HAProxy that has handed over gives up its socket, but keeps a connection to it that is open already, and does not end
- * before that. This program holds one, whatever becomes of the edge, and lets others ask by it: on a socket of its own,
- * which ends with the connection. Usage: holder.ts SOCKET_OF_HAPROXY OWN_SOCKET
+ * A HAProxy that has handed over closes its socket, but keeps connections to it that are already open, and does not
+ * end before them. This program holds one, independently of the edge, and passes on questions from a socket of its
+ * own, which ends with the connection. Usage: holder.ts SOCKET_OF_HAPROXY OWN_SOCKET
  */
 const [haproxyPath = '', ownPath = ''] = process.argv.slice(2)
 const PROMPT = '\n> '
@@ -32,7 +32,7 @@ function ask(command: string): Promise<Buffer> {
 function exchange(command: string): Promise<Buffer> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = []
-    // What would come later cannot be told from the answer to the next question.
+    // A late answer could not be told from the answer to the next question.
     const timer = setTimeout(finish, PATIENCE)
     const hear = (chunk: Buffer) => {
       chunks.push(chunk)

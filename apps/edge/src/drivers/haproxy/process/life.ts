@@ -1,15 +1,15 @@
 import { readdir, readFile } from 'node:fs/promises'
 
-/** Whether processes that do not answer still do something. */
+/** Whether processes that do not answer still work. */
 export interface Life {
-  /** Whether a thread of theirs had the processor since the last look; the first look says yes. */
+  /** Whether one of their threads has run since the last check; the first check says yes. */
   hasMoved(pids: readonly number[]): Promise<boolean>
 }
 
 /**
- * By how often the kernel has switched to and from their threads. HAProxy looks at the server each second, so one that
- * works moves, also where no visitor comes; one that was stopped or waits for a lock does not, and one that runs in
- * circles ends itself.
+ * Counts how often the kernel has switched to and from their threads. HAProxy checks the server each second, so a
+ * working one moves even without visitors; one that is stopped or waits for a lock does not, and one in an endless
+ * loop ends itself.
  */
 export function createLife(): Life {
   let last = ''
@@ -33,7 +33,7 @@ async function switchesOf(pid: number): Promise<number> {
       .flatMap((text) => [...text.matchAll(/ctxt_switches:\t(\d+)$/gm)])
       .reduce((sum, [, n]) => sum + Number(n), 0)
   } catch {
-    // It ended while it was looked at.
+    // It ended during the check.
     return 0
   }
 }

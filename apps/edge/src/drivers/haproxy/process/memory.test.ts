@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createMemoryReclaimer } from './memory.ts'
 
-/** @returns when HAProxy was asked, of looks at what it holds, each a second after the last */
+/** @returns at which of these readings of its memory, a second apart, HAProxy was asked to give some back */
 async function askedAt(held: readonly number[], pid = (_second: number) => 1): Promise<number[]> {
   const asked: number[] = []
   let second = 0
@@ -15,15 +15,15 @@ async function askedAt(held: readonly number[], pid = (_second: number) => 1): P
 
 const times = (count: number, held: number) => Array<number>(count).fill(held)
 
-test('is asked for once half of it was left and no more goes, and not again', async () => {
+test('is asked for once, when visitors have left half of it and no more goes', async () => {
   expect(await askedAt([5, 400, 300, 201, 200, 150, 90, ...times(30, 90)])).toEqual([7])
 })
 
-test('is asked again when what was left then went, too, after a pause', async () => {
+test('is asked for again, after a pause, when the rest has gone too', async () => {
   expect(await askedAt([5, 400, 200, 200, ...times(20, 5)])).toEqual([3, 13])
 })
 
-test('is not asked for while visitors come and go as ever', async () => {
+test('is not asked for while visitors come and go as usual', async () => {
   expect(await askedAt([2, 4, 2, 30, 20, 40, 25, 4000, 3000, 4000, 2500])).toEqual([])
 })
 

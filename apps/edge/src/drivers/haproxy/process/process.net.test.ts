@@ -1,8 +1,8 @@
 import { readFile, rm } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
-import { createExec, must, ProgramMissingError } from '@postern/host/exec'
+import { createExec, must, ProgramMissingError } from '@postern/host/processes/exec'
 import { findFreePort } from '@postern/testkit/port'
-import { suspend } from '@postern/testkit/suspend'
+import { suspend } from '@postern/testkit/processes/suspend'
 import { until } from '@postern/testkit/until'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type HaproxyLab, makeHaproxyLab, makeLabRoute } from '../../../../test/haproxy-lab.ts'
@@ -47,7 +47,7 @@ async function freePort(): Promise<void> {
   if (server) await new Promise((resolve) => server.close(resolve))
 }
 
-test('root that may not change users gives up all rights but low ports, also for what it becomes', async () => {
+test('root that may not change users gives up all rights but low ports, also for the program it becomes', async () => {
   const may = { mayChangeUser: false, keepsLess: true }
   const [program, args] = haproxyArgv([], true, may)
   const argv = ['--no-new-privs', '--bounding-set=-setuid,-setgid', '--', program, ...args]
@@ -125,7 +125,7 @@ describe('a HAProxy that runs', () => {
 describe('a quick apply', () => {
   const lines = async () => (await lab.command(`show map ${lab.paths.routes}`)).trim().split('\n').length
 
-  test('makes its own changes, and leaves what somebody else changed to the next look', async () => {
+  test('makes its own changes, and leaves foreign ones to the next full check', async () => {
     const quick = (...ids: number[]) => lab.apply(ids.map(route), [], true)
     await lab.apply([route(), route(3), route(4)])
     await lab.command(`del map ${lab.paths.routes} s3.example.com/`)
@@ -142,7 +142,7 @@ describe('a quick apply', () => {
     expect(await lines()).toBe(3)
   })
 
-  test('knows another HAProxy, and reads back what it changes', async () => {
+  test('recognises another HAProxy, and reads back what it changes', async () => {
     await lab.apply([route(), route(3)])
     process.kill(await lab.pid(), 'SIGKILL')
     await driver.check()
@@ -159,7 +159,7 @@ describe('a quick apply', () => {
   })
 })
 
-/** What has started it answers for a moment longer. */
+/** The parent process answers for a moment longer. */
 const untilAlone = () =>
   until('one alone', async () => String(await listOwnProcesses(lab.paths.config)) === String(await lab.pid()))
 
@@ -173,7 +173,7 @@ describe('a HAProxy that was killed', () => {
       process.kill(await lab.pid(), 'SIGKILL')
       expect((await driver.check()).state).toBe('ok')
       expect(await status(101)).toBe(200)
-      // Two seconds on a machine that has nothing else to do.
+      // Two seconds on an idle machine.
       expect(performance.now() - start).toBeLessThan(10_000)
       for (const id of [2, 50, 100]) expect(await status(id)).toBe(200)
       await untilAlone()
@@ -189,7 +189,7 @@ describe('a HAProxy that was killed', () => {
     expect(await status()).toBe(502)
   })
 
-  test('and one that is stuck are replaced', async () => {
+  test('and one that hangs are replaced', async () => {
     await lab.apply([route()])
     const stuck = await lab.pid()
     await suspend(stuck)
@@ -199,7 +199,7 @@ describe('a HAProxy that was killed', () => {
     expect(await status()).toBe(200)
   })
 
-  test('and one that nobody can talk to any more', async () => {
+  test('and one that no longer answers', async () => {
     await lab.apply([route()])
     const lost = await lab.pid()
     await rm(lab.paths.socket)
@@ -210,7 +210,7 @@ describe('a HAProxy that was killed', () => {
 })
 
 describe('a port that somebody else holds', () => {
-  test('is said in words, and taken when it is free', async () => {
+  test('is named in a message, and taken when it is free', async () => {
     await holdPort(lab.httpsPort)
     await lab.apply([route()])
     expect(await driver.check()).toEqual({
@@ -261,7 +261,7 @@ describe('changed settings', () => {
     await until('the old one to end', async () => (await listOwnProcesses(lab.paths.config)).length === 1)
   })
 
-  test('leave connections of before to their service, until something is taken away', async () => {
+  test('leave previous connections to their service, until something is taken away', async () => {
     const list = (blockedIps: string[]) => [{ ...route(), blockedIps }, route(3)]
     for (const taken of [[route(3)], [{ ...route(), enabled: false }, route(3)], list(['127.0.0.8'])]) {
       await lab.apply([route(), route(3)])
@@ -276,7 +276,7 @@ describe('changed settings', () => {
     }
   })
 
-  test('leave no connection of before when what took over was killed', async () => {
+  test('leave no previous connection when the HAProxy that took over was killed', async () => {
     await lab.apply([route()])
     const socket = await openSocket({ port: lab.httpsPort, host: 's2.example.com' })
     driver = await lab.open({ httpPort: await findFreePort() })
@@ -287,7 +287,7 @@ describe('changed settings', () => {
     await untilAlone()
   })
 
-  test('that cannot be had leave the running one as it was, in traffic and on disk', async () => {
+  test('that do not work leave the running one as it was, in traffic and on disk', async () => {
     await lab.apply([route()])
     const pid = await lab.pid()
     const config = await readFile(lab.paths.config, 'utf8')

@@ -1,7 +1,7 @@
 import { readFile, rm } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Exec } from '@postern/host/exec'
-import { isRunning, kill } from '@postern/host/processes'
+import type { Exec } from '@postern/host/processes/exec'
+import { isRunning, kill } from '@postern/host/processes/processes'
 import type { HaproxyPaths } from '@postern/render/haproxy/options'
 import { type HaproxySocket, HaproxySocketError } from '../runtime/socket.ts'
 import type { Draining } from './draining.ts'
@@ -22,8 +22,9 @@ export class HaproxyStartError extends Error {
 
 export interface HaproxyProcess {
   /**
-   * Ours, and answering. One of ours that hangs is ended first: there is never a second.
-   * @throws HaproxySocketError of one that works and has no time for us: its connections are worth more than our changes
+   * The HAProxy of ours that answers. One that hangs is ended first, so there is never a second.
+   * @throws HaproxySocketError when it works but is too busy to answer: its connections are worth more than our
+   * changes
    */
   findOrEnd(): Promise<RunningHaproxy | undefined>
   /**
@@ -33,25 +34,25 @@ export interface HaproxyProcess {
    */
   start(mark: string, old: RunningHaproxy | undefined): Promise<RunningHaproxy>
   /**
-   * Ends those that have handed over and still finish their connections: nobody can ask them which connection is
-   * whose, and they lead by the routes of then.
+   * Ends those that have handed over and still finish their connections: they still use the previous routes, and
+   * cannot be asked which connection belongs to which service.
    */
   endOthers(pid: number): Promise<void>
   /** Ends all of ours. */
   stop(): Promise<void>
 }
 
-/** How long one that runs may be silent before it is taken for stuck. */
+/** How long a running HAProxy may be silent before it counts as hanging. */
 const PATIENCE = 3_000
-/** And one that works. */
+/** The same for one that uses the processor. */
 const LONG_PATIENCE = 60_000
-/** How long a process has to follow a signal. */
+/** How long a process has to obey a signal. */
 const END_TIMEOUT = 1_000
 const BUSY = 'HAProxy is too busy to answer the edge; it still serves visitors'
 /** A thousand certificates take two seconds. */
 const START_TIMEOUT = 30_000
 
-/** @param prepareFiles brings the files up to date that HAProxy starts from */
+/** @param prepareFiles updates the files from which HAProxy starts */
 export function createHaproxyProcess(
   exec: Exec,
   paths: HaproxyPaths,
@@ -62,12 +63,12 @@ export function createHaproxyProcess(
   program: HaproxyProgram,
 ): HaproxyProcess {
   let starts = 0
-  // They only finish their connections, and are in nobody's way.
+  // They only finish their connections and disturb nothing.
   const handedOver = new Set<number>()
   // A previous edge process may have left some; later ones come from our own reloads only. Looking for them reads all of /proc.
   let mayHaveOthers = true
   let silentSince: number | undefined
-  /** @param running nobody ends it */
+  /** @param running is not ended */
   const endAll = async (running?: number) => {
     await draining.dismiss(running)
     const pids = await listOwnProcesses(paths.config)
@@ -99,7 +100,7 @@ export function createHaproxyProcess(
       await program.look()
       await prepareFiles()
       await rm(paths.output, { force: true })
-      // Without one to take over from none may go on: it would lead by routes that nobody corrects any more.
+      // When there is none to take over from, the others must end: nobody would correct their routes any more.
       if (!old) await endAll()
       else await draining.hold(old.pid)
       const handOver = old ? ['-x', paths.socket, '-sf', String(old.pid)] : []
@@ -174,7 +175,7 @@ export function heldPorts(ports: readonly number[]): string {
   return `${noun} ${unique.join(' and ')} ${verb} held by another program`
 }
 
-/** What HAProxy wrote when it did not start, in words for people. */
+/** Turns HAProxy's output into a message, when it did not start. */
 export function explainStart(output: string): string {
   const held = boundPorts(output, 'Address already in use')
   if (held.length > 0) return heldPorts(held)

@@ -1,15 +1,15 @@
 import { mkdir, readFile, realpath, rename, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { createExec, must, SYSTEM_PATH } from '@postern/host/exec'
+import { createExec, must, SYSTEM_PATH } from '@postern/host/processes/exec'
+import { fresh } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type HaproxyLab, makeHaproxyLab, makeLabRoute } from '../../../../test/haproxy-lab.ts'
+import { makeHaproxyLab, makeLabRoute } from '../../../../test/haproxy-lab.ts'
 import { startUpstream, type Upstream } from '../../../../test/upstream.ts'
 import { openSocket, visit } from '../../../../test/visitor.ts'
 import type { HaproxyDriver } from '../driver.ts'
 import { listOwnProcesses } from './running.ts'
 
-let lab: HaproxyLab
 let driver: HaproxyDriver
 let upstream: Upstream
 let warned: string[]
@@ -17,8 +17,8 @@ let warned: string[]
 let bin: string
 let version: string
 
+const lab = fresh(() => makeHaproxyLab())
 beforeEach(async () => {
-  lab = await makeHaproxyLab()
   const base = dirname(lab.serverSocket)
   bin = join(base, 'bin')
   await mkdir(bin)
@@ -31,21 +31,20 @@ beforeEach(async () => {
 })
 
 afterEach(async () => {
-  await lab.close()
   await upstream.close()
 })
 
 const route = () => makeLabRoute(2, upstream.port)
 const status = async () => (await visit({ port: lab.httpsPort, host: 's2.example.com' })).status
 
-/** A copy of this machine's HAProxy that takes itself for another version, which is as long. */
+/** A copy of this machine's HAProxy that shows another version of the same length. */
 async function replaceProgram(other: string): Promise<void> {
   const folder = join(bin, '..', other)
   await mkdir(folder)
   const own = (await must('sh', ['-c', 'command -v haproxy'])).trim()
-  // But for the path to its libraries, which may name the version too.
-  const said = new RegExp(`(?<!/)${RegExp.escape(version)}`, 'g')
-  const program = (await readFile(await realpath(own), 'latin1')).replaceAll(said, other)
+  // Except the path to its libraries, which may contain the version too.
+  const named = new RegExp(`(?<!/)${RegExp.escape(version)}`, 'g')
+  const program = (await readFile(await realpath(own), 'latin1')).replaceAll(named, other)
   await writeFile(join(folder, 'haproxy'), program, { encoding: 'latin1', mode: 0o755 })
   await linkTo(join(folder, 'haproxy'))
 }
@@ -75,7 +74,7 @@ test('another program on disk takes over, and connections stay', async () => {
   expect(await lab.pid()).toBe(now)
 })
 
-test('one that is too old is refused in words, and what runs goes on', async () => {
+test('one that is too old is refused with a message, and the running one goes on', async () => {
   await lab.apply([route()])
   const pid = await lab.pid()
   const old = join(bin, 'old')
@@ -103,7 +102,7 @@ test('one that is too old is refused in words, and what runs goes on', async () 
   expect(driver.state()).toEqual(refused)
 })
 
-test('one that is newer than those that were tested runs, and the log says so once', async () => {
+test('one that is newer than the tested ones runs, and the log says so once', async () => {
   const newer = version.replace(/^\d/, '9')
   await replaceProgram(newer)
   await lab.apply([route()])
@@ -113,7 +112,7 @@ test('one that is newer than those that were tested runs, and the log says so on
   expect(warned).toEqual([`Postern was not tested with HAProxy ${name}, only up to 3.4`])
 })
 
-test('an update that waits is said until it runs', async () => {
+test('an update that waits is reported until it runs', async () => {
   await lab.apply([route()])
   const [name] = version.split('-')
   const newest = join(bin, '../newest')

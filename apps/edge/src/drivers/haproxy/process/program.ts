@@ -1,5 +1,4 @@
 import { readFileSync, readlinkSync } from 'node:fs'
-import type { Exec } from '@postern/host/exec'
 import {
   compareVersions,
   HAPROXY_BIN,
@@ -7,13 +6,14 @@ import {
   OLDEST_HAPROXY,
   parseHaproxyVersion,
 } from '@postern/host/haproxy-place'
+import type { Exec } from '@postern/host/processes/exec'
 import { PartFailedError } from '../../part.ts'
 
 /** The HAProxy that a start would run. */
 export interface HaproxyProgram {
   /**
-   * Looks at it, and says once in the log that a version is newer than those that were tested.
-   * @returns what tells it from another, so that the one that runs is replaced when it is another
+   * Checks it, and logs once when its version is newer than the tested ones.
+   * @returns an id that changes with the program, so that the running one is replaced
    * @throws PartFailedError when it is too old, ProgramMissingError
    */
   look(): Promise<string>
@@ -40,7 +40,7 @@ export function createProgram(exec: Exec, warn: (message: string) => void): Hapr
   }
 }
 
-/** Ours is also another when one of its libraries is, and its folder then has another name. */
+/** A change in one of its libraries also counts; our folder then has another name. */
 function findFolder(): string {
   try {
     return readlinkSync(`${HAPROXY_BIN}/haproxy`)
@@ -50,12 +50,12 @@ function findFolder(): string {
   }
 }
 
-/** What people call a version: `3.0.11` of `3.0.11-1+deb13u5`. */
+/** The short form of a version: `3.0.11` of `3.0.11-1+deb13u5`. */
 const shortOf = (version: string) => version.split('-')[0]
 
 /**
  * A running HAProxy in words, and whether a newer one waits.
- * @param newest a file with the newest version that this machine can have, if anybody has looked
+ * @param newest the file with the newest version that this machine can have; it may not exist yet
  */
 export function describeRunning(version: string, newest: string): string {
   const waiting = readNewest(newest)
@@ -67,7 +67,7 @@ function readNewest(file: string): string | undefined {
   try {
     return parseHaproxyVersion(readFileSync(file, 'utf8').slice(0, 100))?.version
   } catch {
-    // Nobody has looked since the machine started.
+    // The file has not been written since the machine started.
     return undefined
   }
 }

@@ -7,7 +7,7 @@ const UNIT = status('00000000000435e1', 1)
 const CONTAINER = status('0000000000001400', 1)
 
 describe('HAProxy is started', () => {
-  test('as it is where it becomes a user of its own, as under systemd, and where we are not root', () => {
+  test('unchanged where it becomes a user of its own, as under systemd, and where we are not root', () => {
     expect(haproxyArgv(['-D'], true, parseRights(UNIT))).toEqual(['haproxy', ['-D']])
     expect(haproxyArgv(['-D'], false, parseRights(CONTAINER))).toEqual(['haproxy', ['-D']])
   })

@@ -8,7 +8,7 @@ const CAP_SETUID = 7n
 export interface Rights {
   /** Whether HAProxy can become a user of its own. In a container root may not change users (0042). */
   mayChangeUser: boolean
-  /** Whether what a program gives up stays given up in the programs that it becomes, also for root. */
+  /** Whether rights that a program gives up stay given up in programs that it executes, even for root. */
   keepsLess: boolean
 }
 
@@ -27,7 +27,7 @@ export async function readRights(): Promise<Rights> {
   return parseRights(await readFile('/proc/self/status', 'utf8'))
 }
 
-/** Root would keep every right that it did not give up. */
+/** Root would keep all rights except those given up. */
 export class RightsError extends Error {
   readonly code = 'rights'
 }

@@ -5,8 +5,8 @@ import { type HaproxySocket, HaproxySocketError } from '../runtime/socket.ts'
 import { readRights } from './rights.ts'
 
 /**
- * Whom HAProxy becomes: our own user, or the one that Debian's package made. Undefined when it cannot become anybody:
- * the caller is not root, or root of a container.
+ * The user that HAProxy becomes: ours, or the one of Debian's package. Undefined when it keeps the caller's user, who
+ * is not root, or is root in a container.
  */
 export async function findProxyUser(): Promise<SystemUser | undefined> {
   if (process.getuid?.() !== 0 || !(await readRights()).mayChangeUser) return undefined
@@ -17,19 +17,19 @@ export async function findProxyUser(): Promise<SystemUser | undefined> {
 export interface RunningHaproxy {
   pid: number
   version: string
-  /** What its configuration was marked with. */
+  /** The mark of its configuration. */
   mark: string
-  /** About what visitors make it hold, in MB. */
+  /** About how much memory visitors make it hold, in MB. */
   held: number
 }
 
-/** What the TLS of a connection takes beside HAProxy's own pools, in MB. */
+/** Memory of a TLS connection beyond HAProxy's own pools, in MB. */
 const TLS_CONNECTION = 0.05
 
 /**
  * A HAProxy that was taken over may name any process of the machine as its own, so the kernel is asked whether it is one
  * of ours.
- * @returns undefined when nobody answers, `silent` when somebody listens and says nothing
+ * @returns undefined when nothing listens, `silent` when a program listens and does not answer
  */
 export async function findRunning(
   socket: HaproxySocket,
@@ -40,7 +40,7 @@ export async function findRunning(
     throw error
   })
   if (typeof answer !== 'string') return answer.isSilence ? 'silent' : undefined
-  const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(answer)?.[1]
+  const field = (name: string) => new RegExp(`^${name}: (.{0,100})`, 'm').exec(answer)?.[1]
   const [pid, version, mark] = [Number(field('Pid')), field('Version'), field('description')]
   if (!version || (await listOwnAmong([pid], config)).length === 0) return undefined
   const [inUse, connections] = [Number(field('PoolUsed_MB') ?? 0), Number(field('CurrConns') ?? 0)]
@@ -56,32 +56,32 @@ export async function listOwnProcesses(config: string): Promise<number[]> {
   return await listOwnAmong(pids, config)
 }
 
-/** Those of `pids` that are ours; one that has ended and waits to be reaped is not. */
+/** Those of `pids` that are ours, without zombies. */
 export async function listOwnAmong(pids: readonly number[], config: string): Promise<number[]> {
   const owners = await findOwners()
   const isOwn = await Promise.all(pids.map((pid) => isOwnProcess(pid, config, owners)))
   return pids.filter((_, index) => isOwn[index])
 }
 
-/** By what everybody may read: the link to the program itself takes a right to look into every process. */
+/** Uses what every user may read: the link to the program needs the right to inspect every process. */
 async function isOwnProcess(pid: number, config: string, owners: ReadonlySet<string>): Promise<boolean> {
   try {
     const args = (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0')
     if (args[args.indexOf('-f') + 1] !== config) return false
     return isTrusted(await readFile(`/proc/${pid}/status`, 'utf8'), owners)
   } catch {
-    // It ended while it was looked at, or it is somebody's whose processes we may not read.
+    // It ended during the check, or belongs to a user whose processes we may not read.
     return false
   }
 }
 
-/** Whom a HAProxy of ours runs as; a stranger can call a process as he likes, but not be one of them. */
+/** The users that our HAProxy runs as: anybody can name a process `haproxy`, but not run it as one of these. */
 async function findOwners(): Promise<ReadonlySet<string>> {
   const user = await findProxyUser()
   return new Set([0, process.getuid?.() ?? 0, user?.uid ?? 0].map(String))
 }
 
-/** @param status of /proc: a process that has ended and waits to be reaped is not one any more */
+/** @param status the text of /proc/PID/status: a zombie does not count as a process */
 function isTrusted(status: string, owners: ReadonlySet<string>): boolean {
   const field = (name: string) => new RegExp(`^${name}:\\t(\\S+)`, 'm').exec(status)?.[1] ?? ''
   return field('Name') === 'haproxy' && field('State') !== 'Z' && owners.has(field('Uid'))

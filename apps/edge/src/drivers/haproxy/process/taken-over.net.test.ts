@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, renameSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
-import { suspend } from '@postern/testkit/suspend'
+import { suspend } from '@postern/testkit/processes/suspend'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { makeRealCertificate } from '../../../../test/certificate.ts'
 import { type HaproxyLab, makeHaproxyLab, makeLabRoute } from '../../../../test/haproxy-lab.ts'
@@ -12,7 +12,7 @@ let driver: HaproxyDriver
 let fake: Server
 const open = new Set<Socket>()
 let bystander: ChildProcess
-/** What stands in HAProxy's place says to a command; undefined: HAProxy itself is asked. */
+/** The impostor's answer to a command; undefined: HAProxy itself is asked. */
 let say: (command: string) => string | undefined | null
 
 beforeEach(async () => {
@@ -51,7 +51,7 @@ async function standInFor(path: string): Promise<Server> {
 }
 
 describe('a HAProxy that was taken over', () => {
-  test('has nobody signal another process', async () => {
+  test('cannot make the edge signal another process', async () => {
     const info = `Name: HAProxy\nVersion: 2.6.12\nPid: ${bystander.pid}\ndescription: postern-other\n`
     say = (command) => (command.startsWith('show info') ? info : undefined)
     const liar = await lab.pid()
@@ -61,12 +61,26 @@ describe('a HAProxy that was taken over', () => {
     expect((await driver.check()).state).toBe('ok')
   })
 
-  test('has nobody delete the certificate of the installation', async () => {
+  test("cannot make the edge delete the installation's certificate", async () => {
     say = (command) => (/ssl (cert|crt-list)/.test(command) ? 'No.\n' : undefined)
     await lab.apply([makeLabRoute(2, 1)], [await makeRealCertificate(5, ['s2.example.com'])])
     await lab.open()
     await lab.apply([makeLabRoute(2, 1)])
     expect(existsSync(lab.paths.certificate(0))).toBe(true)
+  })
+
+  test('cannot fill the report of the edge, which the server then would not take', async () => {
+    say = (command) => (command.includes('show map') ? 'x'.repeat(1_000_000) : undefined)
+    await lab.apply([makeLabRoute(2, 1)])
+    expect(driver.state()).toMatchObject({
+      state: 'failed',
+      detail: expect.stringMatching(/^HAProxy .{0,500}$/),
+    })
+    say = (command) => {
+      const info = `Name: HAProxy\nVersion: ${'3'.repeat(1_000_000)}\nPid: ${process.pid}\n`
+      return command.startsWith('show info') ? info : undefined
+    }
+    expect(JSON.stringify(await driver.check()).length).toBeLessThan(1000)
   })
 })
 
@@ -87,7 +101,7 @@ describe('a HAProxy whose socket is silent', () => {
     expect(await lab.pid()).toBe(pid)
   })
 
-  test('is replaced when it does nothing else either', async () => {
+  test('is replaced when it does not work either', async () => {
     const pid = await lab.pid()
     say = () => null
     await suspend(pid)

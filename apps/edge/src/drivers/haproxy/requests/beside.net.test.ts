@@ -64,7 +64,7 @@ const publish = (domain: string | null) =>
 const ask = (host: string, path: string, headers: [string, string][] = [], method = 'GET') =>
   visit({ port: lab.httpsPort, host, path, method, headers: { 'x-answer': JSON.stringify(headers) } })
 
-/** Each would have a browser do something at the console's host after the answer is gone. */
+/** Each would make a browser do something at the console's host after the answer is over. */
 const LASTING: [string, string][] = [
   ['NEL', '{"report_to":"g","max_age":1,"success_fraction":1}'],
   ['Report-To', '{"group":"g","max_age":1,"endpoints":[{"url":"https://stranger.example"}]}'],
@@ -96,10 +96,10 @@ const OTHERS: [string, string][] = [
   ['X-Frame-Options', 'DENY'],
 ]
 
-test('what a service beside the console answers is sandboxed and leaves nothing behind in the browser', async () => {
+test('the answers of a service beside the console are sandboxed and leave nothing behind in the browser', async () => {
   await publish(CONSOLE)
   const hosts = [CONSOLE, PUBLIC_HOST, '127.0.0.1', '[::1]']
-  // What is sent once takes another way through HAProxy.
+  // Requests that are sent once take another path through HAProxy.
   for (const [host, method] of hosts.flatMap((name) => [[name, 'GET'] as const, [name, 'POST'] as const])) {
     const { headers, text } = await ask(host, '/tool', [...LASTING, ...OTHERS], method)
     expect(text).toBe('service')
@@ -110,7 +110,7 @@ test('what a service beside the console answers is sandboxed and leaves nothing 
   }
 })
 
-test('at a name of its own a service sends what it likes, and so does the console', async () => {
+test('at its own name a service sends what it likes, and so does the console', async () => {
   await publish(CONSOLE)
   const { headers } = await ask('app.example.com', '/', [...LASTING, ...OTHERS])
   for (const [name] of LASTING) expect(headers, name).toHaveProperty(name.toLowerCase())
@@ -156,4 +156,17 @@ test('nor does the answer to a WebSocket leave anything behind, and trailers are
   const [head] = trailed.split('\r\n\r\n')
   expect(trailed).toContain('body')
   expect(head).not.toMatch(/^set-cookie/im)
+})
+
+test('a service worker that somebody left at a host of the console goes when the browser looks for a newer one', async () => {
+  await publish(CONSOLE)
+  const look = (host: string, path: string) =>
+    visit({ port: lab.httpsPort, host, path, headers: { 'service-worker': 'script', 'x-answer': '[]' } })
+  for (const path of ['/tool/sw.js', '/sw.js', '/assets/sw.js'])
+    for (const host of [CONSOLE, PUBLIC_HOST]) {
+      const { status, headers } = await look(host, path)
+      expect([status, headers['clear-site-data']]).toEqual([404, '"cache", "storage"'])
+    }
+  const { status, headers, text } = await look('app.example.com', '/sw.js')
+  expect([status, headers['clear-site-data'], text]).toEqual([200, undefined, 'service'])
 })

@@ -1,27 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Agent, request } from 'node:https'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type HaproxyLab, makeHaproxyLab, makeLabRoute } from '../../../../test/haproxy-lab.ts'
-import { startUpstream, type Upstream } from '../../../../test/upstream.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { makeHaproxyLab, makeLabRoute } from '../../../../test/haproxy-lab.ts'
+import { startUpstream } from '../../../../test/upstream.ts'
 
-/** Four requests fill the room of connections that are a sign-in. */
+/** Four requests fill the room of signed-in connections. */
 const SMALL = { maxConnections: 64 }
 
-let lab: HaproxyLab
-let upstream: Upstream
 /** Who is signed in on each connection, or `?` after a challenge. */
 const known = new WeakMap<object, string>()
 
+const lab = shared(() => makeHaproxyLab(SMALL))
+const upstream = shared(() => startUpstream({ answer }))
 beforeAll(async () => {
-  lab = await makeHaproxyLab(SMALL)
-  upstream = await startUpstream({ answer })
   await lab.apply([makeLabRoute(2, upstream.port)])
-})
-
-afterAll(async () => {
-  await lab.close()
-  await upstream.close()
 })
 
 /**
@@ -81,7 +75,7 @@ test('a sign-in of the connection holds for all methods, and for nobody else', a
   visitor.destroy()
 })
 
-test('so does one that a client begins unasked', async () => {
+test('so does one that a client begins without a challenge', async () => {
   const visitor = openVisitor()
   expect(await ask(visitor, 'GET', 'NTLM hello')).toBe('who are you?')
   expect(await ask(visitor, 'GET', 'NTLM answer')).toBe('GET as a friend')
@@ -102,7 +96,7 @@ test.each([
   await expectStranger()
 })
 
-test('no source takes the room of such connections from others', async () => {
+test('no source takes the whole room of such connections', async () => {
   const before = upstream.seen.length
   const crowd = Array.from({ length: 8 }, () => openVisitor())
   const asked = crowd.map((each) => ask(each, 'GET', 'Negotiate eve', '/silent').catch(() => 'ended'))

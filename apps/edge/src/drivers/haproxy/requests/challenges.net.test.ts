@@ -1,23 +1,22 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import type { Challenge } from '@postern/contract/desired-state'
+import type { Challenge } from '@postern/contract/edge/desired-state'
+import { shared } from '@postern/testkit/shared'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeChallenge } from '../../../../test/factories.ts'
-import { type HaproxyLab, makeHaproxyLab, makeLabRoute } from '../../../../test/haproxy-lab.ts'
+import { makeHaproxyLab, makeLabRoute } from '../../../../test/haproxy-lab.ts'
 import { startUpstream, type Upstream } from '../../../../test/upstream.ts'
 import { visit, visitPlain } from '../../../../test/visitor.ts'
 import type { HaproxyDriver } from '../driver.ts'
 
-let lab: HaproxyLab
 let driver: HaproxyDriver
 let upstream: Upstream
 
+const lab = shared(() => makeHaproxyLab())
 beforeAll(async () => {
-  lab = await makeHaproxyLab()
   driver = await lab.open()
   upstream = await startUpstream()
 })
 afterAll(async () => {
-  await lab.close()
   await upstream.close()
 })
 
@@ -57,7 +56,7 @@ test.each([
   ['with more below it', one.domain, `${pathOf(one)}/x`],
   ['that is longer than any', longest.domain, `${pathOf(longest)}x`],
   ['in another spelling', one.domain, pathOf(one).replace('token', '%74oken')],
-])('a token %s is not found, and no service is asked for it', async (_, host, path) => {
+])('a token %s gets 404, and no service is asked for it', async (_, host, path) => {
   await apply(one, two, longest)
   for (const each of [path, `${path}?x=1`]) {
     const answer = await ask(host, each)
@@ -79,7 +78,7 @@ test.each([
   expect(upstream.seen.at(-1)?.url).toBe(path)
 })
 
-test('what is not of its closed form never reaches HAProxy', async () => {
+test('a malformed challenge never reaches HAProxy', async () => {
   const bad = [
     { ...one, token: 'a b' },
     { ...one, token: `x;disable frontend http` },
@@ -92,7 +91,7 @@ test('what is not of its closed form never reaches HAProxy', async () => {
   )
 })
 
-test('they outlive HAProxy, and an edge that is started anew', async () => {
+test('they outlive HAProxy, and a restart of the edge', async () => {
   await apply(one)
   process.kill(await lab.pid(), 'SIGKILL')
   expect(await driver.check()).toMatchObject({ state: 'ok' })
@@ -103,7 +102,7 @@ test('they outlive HAProxy, and an edge that is started anew', async () => {
   expect((await ask(one.domain, pathOf(one))).status).toBe(404)
 })
 
-test('a HAProxy of before there were challenges is replaced by one that knows them', async () => {
+test('a HAProxy from a release without challenges is replaced by one that knows them', async () => {
   await apply()
   const config = await readFile(lab.paths.config, 'utf8')
   const old = config

@@ -71,7 +71,7 @@ describe("the console's session", () => {
     [`%74oken=pts%5F${SESSION.slice(4)}; a=1`, ['a=1']],
     [`%74%6Fken=%70%74%73%5f1; a=1`, ['a=1']],
     [`=token=${SESSION}; a=1`, ['a=1']],
-    // More blanks than are looked at, which no browser sends.
+    // More blanks than the check covers, which no browser sends.
     [`${'%20'.repeat(50)}token=${SESSION}; a=1`, ['a=1']],
     [`token${'%20'.repeat(50)}=${SESSION}; a=1`, ['a=1']],
     [`${' '.repeat(99)}token=${SESSION}; a=${' '.repeat(99)}b`, [`a=${' '.repeat(99)}b`]],
@@ -80,7 +80,7 @@ describe("the console's session", () => {
     expect(await cookies([`Cookie: ${cookie}`], '127.0.0.1')).toEqual(left)
   })
 
-  test('is cut with all that comes behind more cookies than browsers keep', async () => {
+  test('is cut together with all that follows more cookies than browsers keep', async () => {
     const others = Array.from({ length: 250 }, (_, index) => `cookie${index}=of another program`)
     const looked = others.slice(0, 199)
     const cookie = [`token=${SESSION}`, ...looked, `token=${SESSION}`, ...others].join('; ')
@@ -165,6 +165,32 @@ async function kept(setCookies: string[], host = 'app.example.com', path = '/'):
 }
 
 describe('Set-Cookie', () => {
+  test.each([
+    ['a=1', 'a=1; Secure'],
+    ['a=1;', 'a=1;; Secure'],
+    ['a=secure; Path=/secure; SameSite=Lax', 'a=secure; Path=/secure; SameSite=Lax; Secure'],
+    ['secure; x=y', 'secure; x=y; Secure'],
+    ['a=1; SecureX; xSecure', 'a=1; SecureX; xSecure; Secure'],
+    [
+      'a="b,c"; Expires=Wed, 21 Oct 2026 07:28:00 GMT',
+      'a="b,c"; Expires=Wed, 21 Oct 2026 07:28:00 GMT; Secure',
+    ],
+    ['a=\\1 %[src]; Max-Age=0', 'a=\\1 %[src]; Max-Age=0; Secure'],
+    ['a=1; Secure', 'a=1; Secure'],
+    ['a=1;sEcUrE ;HttpOnly', 'a=1;sEcUrE ;HttpOnly'],
+    ['a=1; \tSecure=no; Path=/', 'a=1; \tSecure=no; Path=/'],
+    [`a=1;${' '.repeat(4000)}x`, `a=1;${' '.repeat(4000)}x; Secure`],
+  ])('of a service is for TLS alone: %j', async (sent, arrives) => {
+    expect(await kept([sent, 'b=2; Secure', sent])).toEqual([arrives, 'b=2; Secure', arrives])
+  })
+
+  test('of a service with very many cookies, or a very long one, arrives whole', async () => {
+    const long = `a=${'; '.repeat(7000)}${'x'.repeat(14_000)}`
+    expect(await kept([long])).toEqual([`${long}; Secure`])
+    const many = Array.from({ length: 90 }, (_, index) => `cookie${index}=1`)
+    expect(await kept(many)).toEqual(many.map((cookie) => `${cookie}; Secure`))
+  })
+
   const planted = [
     `token=${SESSION}; Domain=example.com`,
     `token=${SESSION}`,
@@ -184,9 +210,10 @@ describe('Set-Cookie', () => {
     'x=pts_desc',
   ]
 
-  test("never plants a session of the console's, and nothing else is lost", async () => {
-    expect(await kept([...own, ...planted])).toEqual(own)
-    expect(await kept([...planted, ...own])).toEqual(own)
+  test('never sets a session of the console, and nothing else is lost', async () => {
+    const left = own.map((cookie) => `${cookie}; Secure`)
+    expect(await kept([...own, ...planted])).toEqual(left)
+    expect(await kept([...planted, ...own])).toEqual(left)
   })
 
   test('is not left behind empty', async () => {

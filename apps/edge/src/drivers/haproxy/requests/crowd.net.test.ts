@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { shared } from '@postern/testkit/shared'
 import { repeatableMs } from '@postern/testkit/time'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
@@ -9,10 +10,9 @@ import {
   makeHaproxyLab,
   makeLabRoute,
 } from '../../../../test/haproxy-lab.ts'
-import { type Lab, startLab } from '../../../../test/lab.ts'
+import { startLab } from '../../../../test/lab.ts'
 import { startUpstream, type Upstream } from '../../../../test/upstream.ts'
 
-let machine: Lab
 let lab: HaproxyLab
 let server: Upstream
 const crowd: ChildProcess[] = []
@@ -22,13 +22,13 @@ const NEIGHBOURS = Array.from({ length: 10 }, (_, i) => `2001:db8:1:${i}::1`)
 const STRANGERS = Array.from({ length: 10 }, (_, i) => `2001:db8:${i + 16}::1`)
 const TARGET = '2001:db8:ffff::1'
 
+const machine = shared(() => startLab())
 beforeAll(async () => {
-  machine = await startLab()
   for (const address of [TARGET, ...NEIGHBOURS, ...STRANGERS])
     await machine.must('ip', '-6', 'address', 'add', `${address}/128`, 'dev', 'lo', 'nodad')
   lab = await makeHaproxyLab({ exec: machine.exec, addresses: ['127.0.0.1', TARGET] })
   server = await startUpstream({ path: lab.serverSocket })
-  // Nothing listens in there: a page of ours, or a redirect, is an answer as good as any.
+  // No backend listens there: a page of ours, or a redirect, is answer enough.
   expect(await lab.apply([makeConsoleRoute(), makeLabRoute(2, 1, { enabled: false })])).toEqual([])
 })
 
@@ -36,10 +36,9 @@ afterAll(async () => {
   for (const each of crowd) each.kill('SIGKILL')
   await lab.close()
   await server.close()
-  await machine.close()
 })
 
-/** Ten thousand connections in all, opened by two processes, that never say a word. */
+/** Ten thousand silent connections in all, opened by two processes. */
 async function gather(): Promise<void> {
   const program = join(import.meta.dirname, '../../../../test/programs/silent-crowd.ts')
   const open = (sources: string[]) => {
@@ -73,7 +72,7 @@ async function counts(table: string): Promise<number[]> {
   return [...found].map(([, count]) => Number(count))
 }
 
-describe('ten thousand connections that say nothing', () => {
+describe('ten thousand silent connections', () => {
   test('hold up neither a visitor nor the console', async () => {
     await gather()
     const networks = await counts('networks')
@@ -87,6 +86,8 @@ describe('ten thousand connections that say nothing', () => {
     }
     // In kB; about 40 for each that is let in.
     expect(await memory()).toBeLessThan(300_000)
+    // Nobody is remembered for long.
+    expect(await lab.command('show table sources')).toMatch(/ exp=[1-9]\d{0,4} /)
     // The /48 as a whole, and each /64 alone.
     expect(Math.max(...networks)).toBeLessThanOrEqual(2020)
     expect(Math.max(...(await counts('sources')))).toBeLessThanOrEqual(520)

@@ -4,25 +4,24 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
 import { findFreePort } from '@postern/testkit/port'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Browser, openH1Browser, openH2Browser } from '../../../../test/browser.ts'
-import { type HaproxyLab, makeHaproxyLab, makeLabRoute } from '../../../../test/haproxy-lab.ts'
-import { startUpstream, type Upstream } from '../../../../test/upstream.ts'
+import { makeHaproxyLab, makeLabRoute } from '../../../../test/haproxy-lab.ts'
+import { startUpstream } from '../../../../test/upstream.ts'
 
 /** Seconds without a byte of a body. */
 const SILENCE = 5
 
-let lab: HaproxyLab
-let fine: Upstream
 let routes: ReturnType<typeof makeLabRoute>[]
 const closing = { requests: 0 }
 const resetting = { requests: 0 }
 const ends: (() => void)[] = []
 
+const lab = shared(() => makeHaproxyLab({ connectTimeout: 2, timeouts: { body: SILENCE } }))
+const fine = shared(() => startUpstream())
 beforeAll(async () => {
-  lab = await makeHaproxyLab({ connectTimeout: 2, timeouts: { body: SILENCE } })
-  fine = await startUpstream()
   routes = [
     makeLabRoute(2, fine.port),
     makeLabRoute(3, await findFreePort()),
@@ -33,13 +32,14 @@ beforeAll(async () => {
   await lab.apply(routes)
 })
 
-afterAll(async () => {
+afterAll(() => {
   for (const end of ends) end()
-  await lab.close()
-  await fine.close()
 })
 
-/** A service that reads a request and then does something else than to answer. @returns its port */
+/**
+ * A service that reads a request and then does something other than answer.
+ * @returns its port
+ */
 async function startFailing(count: { requests: number }, fail: (socket: Socket) => void): Promise<number> {
   const server: Server = createServer((socket) => {
     socket.on('error', () => undefined)
@@ -94,7 +94,7 @@ test.each(Object.keys(OPENERS))(
     })
     expect(await lab.apply([...routes, makeLabRoute(7, refusing)])).toEqual([])
     const browser = OPENERS[version]?.(lab.httpsPort)
-    // What the other version asked a moment ago must not look like the same request.
+    // The request must differ from the one over the other version a moment ago.
     const more = Number(version.slice(1))
     for (const size of [300_000, 5_000_000]) {
       count.requests = 0
@@ -118,12 +118,13 @@ describe.each(Object.keys(OPENERS))('over %s', (version) => {
     ])('%s with a body of %i bytes', async (method, size) => {
       const browser = OPENERS[version]?.(lab.httpsPort)
       if (!browser) throw new Error('no such version')
-      // What a browser sends first on a connection, HAProxy treats otherwise than all that follows.
+      // HAProxy treats the first request of a connection differently from all that follow.
       expect((await browser.ask('s2.example.com', 'GET')).status).toBe(200)
       lab.logs.length = 0
       if (count) count.requests = 0
       const page = await browser.ask(`s${id}.example.com`, method, 'x'.repeat(size))
-      // HAProxy gives no window back for what it throws away of a refused body; when none is left, silence has its page.
+      // HAProxy returns no window for the discarded part of a refused body; when none is left, the timeout's page
+      // comes.
       expect(size > 30_000 ? [status, 504] : [status]).toContain(page.status)
       if (method !== 'HEAD') expect(page.text).toContain('<!doctype html>')
       if (count && !REPEATABLE.includes(method)) expect(count.requests).toBe(1)
@@ -140,7 +141,10 @@ describe.each(Object.keys(OPENERS))('over %s', (version) => {
   })
 })
 
-/** A service that answers before the end of a body, and reads on when it is polite. @returns its port */
+/**
+ * A service that answers before the end of a body; a polite one then reads the rest.
+ * @returns its port
+ */
 function startEarly(count: { requests: number }, isPolite: boolean): Promise<number> {
   return startFailing(count, (socket) => {
     socket.write(
@@ -241,7 +245,7 @@ test('an upload that its visitor gave up may begin again soon', async () => {
   second.destroy()
 })
 
-test('whoever sends no body to a service that is down keeps nobody else from its page', async () => {
+test('a visitor who sends no body to a service that is down does not keep others from its page', async () => {
   const slow = connectHttp2(`https://127.0.0.1:${lab.httpsPort}`, { rejectUnauthorized: false })
   slow.on('error', () => undefined)
   let told = 0

@@ -53,7 +53,7 @@ async function namesOf(lines: string[], options = {}): Promise<string[]> {
 
 const OURS = ['x-forwarded-for', 'x-real-ip', 'x-forwarded-proto', 'x-forwarded-host', 'x-forwarded-port']
 
-describe('of what a visitor says of itself nothing passes', () => {
+describe('headers in which a visitor describes itself do not pass', () => {
   const names = [
     'X-Forwarded',
     'X-Forwarded-For',
@@ -71,6 +71,14 @@ describe('of what a visitor says of itself nothing passes', () => {
     'CF-Connecting-IP',
     'X-Original-URL',
     'X-Rewrite-URL',
+    'Script-Name',
+    'X-Script-Name',
+    'Path-Info',
+    'Daphne-Root-Path',
+    'X-Ingress-Path',
+    'X-Traversal-Path',
+    'X-Matched-Path',
+    'X-Request-URI',
     'Proxy',
     'Remote-User',
     'Remote-Groups',
@@ -100,7 +108,7 @@ describe('of what a visitor says of itself nothing passes', () => {
     }
   })
 
-  test('while names that only look alike do', async () => {
+  test('names that only look similar do', async () => {
     const alike = [
       'x-forward',
       'forwarded-x',
@@ -114,16 +122,19 @@ describe('of what a visitor says of itself nothing passes', () => {
       'proxy-x',
       'x-url',
       'x-real',
+      'x-request-id',
+      'script',
+      'path',
     ]
     expect(await namesOf(alike.map((name) => `${name}: 1`))).toEqual(['host', ...alike, ...OURS])
   })
 })
 
-test('of what the parts of HAProxy tell each other nothing arrives, and no visitor can say it', async () => {
-  const told = ['route', 'source', 'address', 'port'].map((fact) => `X-Postern-${fact}: 127.0.0.9`)
+test('headers between the parts of HAProxy do not arrive, and no visitor can set them', async () => {
+  const forged = ['route', 'source', 'address', 'port'].map((fact) => `X-Postern-${fact}: 127.0.0.9`)
   for (const method of ['GET', 'POST', 'DELETE']) {
     service.heads.length = 0
-    const lines = method === 'GET' ? told : [...told, 'Content-Length: 0']
+    const lines = method === 'GET' ? forged : [...forged, 'Content-Length: 0']
     const names = await namesOf(lines, { first: `${method} / HTTP/1.1` })
     // A lane closes its connections, and releases differ in where they put that.
     const rest = names.filter((name) => name !== 'content-length' && name !== 'connection')
@@ -178,7 +189,7 @@ describe('refused, and in the log of the service', () => {
     const answer = await ask(lines, { first })
     expect(answer).toMatch(/^HTTP\/1\.\d 400 /)
     expect(service.heads).toEqual([])
-    // HAProxy refuses a NUL before it is known for whom.
+    // HAProxy refuses a NUL before the service is known.
     if (first.includes('/nul')) return
     expect(answer).toContain('This request cannot be read')
     const path = first.split(' ')[1] ?? ''

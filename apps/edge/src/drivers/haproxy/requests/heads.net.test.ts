@@ -1,24 +1,17 @@
 import { connect } from 'node:http2'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { sendRaw } from '@postern/testkit/wire'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type HaproxyLab, makeHaproxyLab, makeLabRoute } from '../../../../test/haproxy-lab.ts'
-import { type RawUpstream, startRawUpstream } from '../../../../test/raw-upstream.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { makeHaproxyLab, makeLabRoute } from '../../../../test/haproxy-lab.ts'
+import { startRawUpstream } from '../../../../test/raw-upstream.ts'
 
 const HOST = 'app.example.com'
 
-let lab: HaproxyLab
-let service: RawUpstream
-
+const lab = shared(() => makeHaproxyLab())
+const service = shared(() => startRawUpstream())
 beforeAll(async () => {
-  lab = await makeHaproxyLab()
-  service = await startRawUpstream()
   await lab.apply([makeLabRoute(2, service.port, { domain: HOST })])
-})
-
-afterAll(async () => {
-  await lab.close()
-  await service.close()
 })
 
 /** Fields of this many bytes in all, as a line each. */
@@ -74,7 +67,7 @@ describe('a request', () => {
     ['fields', 'GET /large HTTP/1.1', linesOf(31_000, 10)],
     ['an address', `GET /large?${'q'.repeat(31_000)} HTTP/1.1`, []],
     ['cookies', 'GET /large HTTP/1.1', [`Cookie: token=pts_1; a=${'c'.repeat(36_000)}`]],
-  ])('with more than that in %s is told so, and the log too', async (_, first, lines) => {
+  ])('with more than that in %s gets an answer that says so, and a log line', async (_, first, lines) => {
     lab.logs.length = 0
     const answer = await ask(lines, first)
     expect(answer).toMatch(/^HTTP\/1\.1 431 /)
@@ -83,7 +76,13 @@ describe('a request', () => {
     expect(service.heads).toEqual([])
   })
 
-  test('is told so over HTTP/2', async () => {
+  test('does not hide its path from the log behind a long method', async () => {
+    lab.logs.length = 0
+    expect(await ask([], `${'M'.repeat(20_000)} /hidden HTTP/1.1`)).toMatch(/^HTTP\/1\.1 200 /)
+    expect((await lineWith('/hidden')).kept).toMatchObject({ method: 'M'.repeat(40), path: '/hidden' })
+  })
+
+  test('gets that answer over HTTP/2', async () => {
     lab.logs.length = 0
     expect((await askH2(linesOf(31_000, 10)))[0]).toBe(431)
     await lineWith('larger than 30 kB')

@@ -18,7 +18,7 @@ let other: RawUpstream
 let pid: number
 
 beforeAll(async () => {
-  // All comes from one address, and more than one may ask for.
+  // All requests come from one address, which sends more than the limit.
   lab = await makeHaproxyLab({ connectionsPerSource: 100_000 })
   service = await startRawUpstream()
   other = await startRawUpstream()
@@ -61,7 +61,7 @@ const UNITS = [
   '+',
 ]
 
-/** The first line of a request and the others, for everything that a rule of ours reads. */
+/** The first line and the headers of a request, for every part that a rule of ours reads. */
 const REQUESTS: [name: string, first: string, lines: string[]][] = [
   ...UNITS.flatMap((unit): [string, string, string[]][] => [
     [`Cookie of ${unit}`, '/', [`Cookie: ${PTS}; a${fill(unit)}c=1`]],
@@ -108,8 +108,8 @@ const REQUESTS: [name: string, first: string, lines: string[]][] = [
 ]
 
 /**
- * What HAProxy has to do for a head that comes many times, beside another visitor: in ms of processor time, of which
- * the other one waits for some.
+ * HAProxy's processor time in ms for a head that is sent many times, beside another visitor, who waits for part of
+ * it.
  */
 async function costOf(head: string): Promise<number> {
   const before = processorMs(pid)
@@ -138,7 +138,7 @@ test('no text of a visitor keeps another one waiting', async () => {
   expect(await lab.command('show info')).toContain(`Pid: ${pid}`)
 }, 240_000)
 
-/** What a busy machine may add, in ms of 200 requests; before it was bounded, a header took 900 to 1,700. */
+/** Tolerance for a busy machine, in ms for 200 requests; an unbounded header takes 900 to 1,700. */
 const MARGIN = 300
 
 /** Over HTTP/2 a path or a header is sent once: hundreds of requests with it take a few bytes each. */
@@ -182,10 +182,10 @@ test('a path that programs read in many ways costs HAProxy little more than anot
   expect(slow).toEqual([])
 }, 120_000)
 
-/** As long as a field may be that is sent once. HAProxy makes one header of all, or takes them for one list. */
+/** The longest field that is sent once. HAProxy joins all of them into one header, or reads them as one list. */
 const crumbs = (unit: string) => Array.from({ length: 9 }, () => fill(unit, 2900))
 
-/** Those of some headers that cost more than so many times what a header of letters does. */
+/** Those headers that cost more than so many times a header of letters. */
 async function findSlow(
   times: number,
   all: readonly OutgoingHttpHeaders[],
@@ -196,7 +196,7 @@ async function findSlow(
   const slow: [string, number][] = []
   for (const headers of all) {
     const cost = await costOfStreams('/', headers)
-    // A machine that was slow for once is not so twice.
+    // Measured twice, because a machine may be slow once.
     if (cost > most && (await costOfStreams('/', headers)) > most)
       slow.push([JSON.stringify(headers).slice(0, 80), cost])
   }

@@ -1,22 +1,16 @@
+import { shared } from '@postern/testkit/shared'
 import { sendRaw } from '@postern/testkit/wire'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import {
-  type HaproxyLab,
-  makeConsoleRoute,
-  makeHaproxyLab,
-  makeLabRoute,
-  PUBLIC_HOST,
-} from '../../../../test/haproxy-lab.ts'
+import { makeConsoleRoute, makeHaproxyLab, makeLabRoute, PUBLIC_HOST } from '../../../../test/haproxy-lab.ts'
 import { startUpstream, type Upstream } from '../../../../test/upstream.ts'
 import { visit, visitPlain } from '../../../../test/visitor.ts'
 
-let lab: HaproxyLab
 let root: Upstream
 let tool: Upstream
 let server: Upstream
 
+const lab = shared(() => makeHaproxyLab())
 beforeAll(async () => {
-  lab = await makeHaproxyLab()
   ;[root, tool] = await Promise.all([startUpstream(), startUpstream()])
   server = await startUpstream({ path: lab.serverSocket })
   const problems = await lab.apply([
@@ -28,7 +22,6 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  await lab.close()
   for (const each of [root, tool, server]) await each.close()
 })
 

@@ -1,29 +1,13 @@
+import { shared } from '@postern/testkit/shared'
 import { processorMs } from '@postern/testkit/time'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import {
-  type HaproxyLab,
-  makeConsoleRoute,
-  makeHaproxyLab,
-  makeLabRoute,
-} from '../../../../test/haproxy-lab.ts'
-import { startUpstream, type Upstream } from '../../../../test/upstream.ts'
+import { describe, expect, test } from 'vitest'
+import { makeConsoleRoute, makeHaproxyLab, makeLabRoute } from '../../../../test/haproxy-lab.ts'
+import { startUpstream } from '../../../../test/upstream.ts'
 import { visit } from '../../../../test/visitor.ts'
 
-let lab: HaproxyLab
-let upstream: Upstream
-let server: Upstream
-
-beforeAll(async () => {
-  lab = await makeHaproxyLab()
-  upstream = await startUpstream()
-  server = await startUpstream({ path: lab.serverSocket })
-})
-
-afterAll(async () => {
-  await lab.close()
-  await upstream.close()
-  await server.close()
-})
+const lab = shared(() => makeHaproxyLab())
+const upstream = shared(() => startUpstream())
+shared(() => startUpstream({ path: lab.serverSocket }))
 
 async function status(from: string, host = 'a.example.com', path = '/', headers = {}): Promise<number> {
   const address = from.includes(':') ? '::1' : '127.0.0.1'
@@ -58,7 +42,7 @@ describe('an IP list', () => {
     for (const from of no) expect([from, await status(from)]).toEqual([from, 403])
   })
 
-  test('holds for every path below the service, and not for what a visitor says of itself', async () => {
+  test('applies to every path below the service, and ignores the address that a visitor claims', async () => {
     await applyLists(['127.0.0.2'], [])
     for (const path of ['/', '/a/b?c', '//', '/../', '/%2F', '/ws'])
       expect(await status('127.0.0.3', 'a.example.com', path, { 'x-forwarded-for': '127.0.0.2' })).toBe(403)
@@ -69,7 +53,7 @@ describe('an IP list', () => {
     expect(await status('127.0.0.1')).toBe(403)
     await applyLists([], ['not an address'])
     expect(await status('127.0.0.1')).toBe(403)
-    // Whatever happens to the map: a list that is not whole is no list.
+    // Whatever happens to the map: an incomplete list admits nobody.
     await applyLists(['127.0.0.0/8'], [])
     expect(await status('127.0.0.1')).toBe(200)
     await applyLists(['127.0.0.0/9'], [])
@@ -105,7 +89,7 @@ describe('an IP list', () => {
     expect(cost - (await costOfOne())).toBeLessThan(25)
   })
 
-  test('of the console leaves the way of the agents open, and nothing else', async () => {
+  test("of the console leaves the agents' paths open, and nothing else", async () => {
     await lab.apply([makeConsoleRoute({ allowedIps: ['127.0.0.2'], domain: 'c.example.com' })])
     for (const host of ['127.0.0.1', 'c.example.com']) {
       expect(await status('127.0.0.3', host, '/api/agent/config')).toBe(200)

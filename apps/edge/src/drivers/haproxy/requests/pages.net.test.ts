@@ -59,8 +59,11 @@ function expectOwnPage(answer: Answer): void {
   expect(answer.headers['content-security-policy']).toContain("default-src 'none'")
   expect(answer.text).toContain('<!doctype html>')
   expect(answer.text).toContain('prefers-color-scheme:dark')
-  expect(answer.text).not.toMatch(/<script|<img|<link|url\(|https?:/)
+  expect(answer.text.replace(LINK, '')).not.toMatch(/<script|<img|<link|url\(|https?:/)
 }
+
+/** To the console, for who runs the server. */
+const LINK = /<a href="https:\/\/[^/"]+\/why" referrerpolicy="unsafe-url" rel="nofollow">[^<]+<\/a>/
 
 describe('a page of our own', () => {
   test.each([
@@ -79,6 +82,16 @@ describe('a page of our own', () => {
       expect(answer.text).toContain(`<h1>${title}</h1>`)
       expectOwnPage(answer)
     }
+  })
+
+  test('leads who runs the server to the console, in the same way whether there is a service or not', async () => {
+    const names = ['nowhere', 'disabled', 'tunnel', 'unresolved', 'refusing', 'mute', 'broken', 'blocked']
+    const pages = await Promise.all(names.map((name) => ask(name)))
+    const links = pages.map(({ text }) => LINK.exec(text)?.[0])
+    expect(new Set(links).size).toBe(1)
+    expect(links[0]).toContain(`"https://console.example.com:${lab.httpsPort}/why"`)
+    const odd = await visit({ port: lab.httpsPort, host: 'nowhere.example.com', path: '/<script>?x="y"' })
+    expect(odd.text).not.toMatch(/<script|x=/)
   })
 
   test('for a request that cannot be read', async () => {

@@ -1,23 +1,18 @@
 import { connect as connectH2 } from 'node:http2'
+import { shared } from '@postern/testkit/shared'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeRealCertificate } from '../../../../test/certificate.ts'
-import {
-  type HaproxyLab,
-  makeConsoleRoute,
-  makeHaproxyLab,
-  makeLabRoute,
-} from '../../../../test/haproxy-lab.ts'
+import { makeConsoleRoute, makeHaproxyLab, makeLabRoute } from '../../../../test/haproxy-lab.ts'
 import { type Seen, startUpstream, type Upstream } from '../../../../test/upstream.ts'
 import { visit } from '../../../../test/visitor.ts'
 
-let lab: HaproxyLab
 let plain: Upstream
 let secure: Upstream
 let own: Upstream
 let server: Upstream
 
+const lab = shared(() => makeHaproxyLab())
 beforeAll(async () => {
-  lab = await makeHaproxyLab()
   const certificate = await makeRealCertificate(9, ['inner.example.com'])
   plain = await startUpstream()
   secure = await startUpstream({ tls: certificate })
@@ -40,7 +35,6 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  await lab.close()
   for (const each of [plain, secure, own, server]) await each.close()
 })
 
@@ -50,7 +44,7 @@ async function through(host: string, path = '/', more: Partial<Parameters<typeof
   return { ...answer, seen }
 }
 
-describe('what a service is told of its visitor', () => {
+describe('what a service learns about its visitor', () => {
   test('is the truth', async () => {
     const { seen } = await through('plain.example.com:8443')
     expect(seen?.headers).toMatchObject({
@@ -84,7 +78,7 @@ describe('an answer of the service', () => {
 })
 
 describe('a service that speaks https', () => {
-  test('is told the name it is asked for, whatever certificate it has', async () => {
+  test('gets the requested server name, whatever certificate it has', async () => {
     expect((await through('secure.example.com')).seen?.serverName).toBe('secure.example.com')
     const posted = await through('secure.example.com', '/', { method: 'POST', body: 'x' })
     expect(posted.seen).toMatchObject({ method: 'POST', serverName: 'secure.example.com' })
@@ -127,7 +121,7 @@ describe('connections to a service', () => {
     const closing = await startUpstream({
       answer: (request, response) => {
         response.end('fine')
-        // After the answer, without a word: as a service that has idled for too long.
+        // After the answer, without a notice, like a service that closes idle connections.
         setImmediate(() => request.socket.destroy())
       },
     })

@@ -1,25 +1,19 @@
 import { once } from 'node:events'
 import { connect } from 'node:http2'
+import { shared } from '@postern/testkit/shared'
 import { sendRaw, statusesIn } from '@postern/testkit/wire'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type HaproxyLab, makeConsoleRoute, makeHaproxyLab } from '../../../../test/haproxy-lab.ts'
-import { startUpstream, type Upstream } from '../../../../test/upstream.ts'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { makeConsoleRoute, makeHaproxyLab } from '../../../../test/haproxy-lab.ts'
+import { startUpstream } from '../../../../test/upstream.ts'
 import { type Visit, visitPlain } from '../../../../test/visitor.ts'
 
 const PATH = `/.well-known/postern/${'0f'.repeat(16)}`
 const HOST = 'not-yet-here.example.com'
 
-let lab: HaproxyLab
-let server: Upstream
-
+const lab = shared(() => makeHaproxyLab())
+const server = shared(() => startUpstream({ path: lab.serverSocket }))
 beforeAll(async () => {
-  lab = await makeHaproxyLab()
-  server = await startUpstream({ path: lab.serverSocket })
   expect(await lab.apply([makeConsoleRoute()])).toEqual([])
-})
-afterAll(async () => {
-  await lab.close()
-  await server.close()
 })
 beforeEach(() => {
   server.seen.length = 0
@@ -33,7 +27,7 @@ test('over plain HTTP the server is asked to prove that a domain leads here', as
   expect(server.seen.map(({ url }) => url)).toEqual([PATH])
 })
 
-test('and hears nothing else of what was sent', async () => {
+test('and gets no other part of the request', async () => {
   const forged = {
     'x-forwarded-for': '127.0.0.1',
     'x-forwarded-proto': 'https',
@@ -59,7 +53,7 @@ test.each<[string, Partial<Visit>]>([
   ['a method that changes', { method: 'POST' }],
   ['a body', { headers: { 'content-length': '3' }, body: 'abc' }],
   ['a body of unknown length', { headers: { 'transfer-encoding': 'chunked' }, body: 'abc' }],
-])('%s is redirected as ever', async (_, changes) => {
+])('%s is redirected as usual', async (_, changes) => {
   expect((await ask(changes)).status).toBe(308)
   expect(server.seen).toEqual([])
 })

@@ -2,15 +2,10 @@ import { createHmac } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { parseBypass } from '@postern/net/bypass'
 import type { ResolvedHttpRoute } from '@postern/render/resolved-route'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import {
-  type HaproxyLab,
-  makeConsoleRoute,
-  makeHaproxyLab,
-  makeLabRoute,
-  PUBLIC_HOST,
-} from '../../../../test/haproxy-lab.ts'
+import { makeConsoleRoute, makeHaproxyLab, makeLabRoute, PUBLIC_HOST } from '../../../../test/haproxy-lab.ts'
 import { startUpstream, type Upstream } from '../../../../test/upstream.ts'
 import { openSocket, visit } from '../../../../test/visitor.ts'
 
@@ -26,19 +21,17 @@ const UPGRADE = {
   'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
 }
 
-let lab: HaproxyLab
 let upstream: Upstream
 let server: Upstream
 
+const lab = shared(() => makeHaproxyLab())
 beforeAll(async () => {
-  lab = await makeHaproxyLab()
   lab.identityKeys = POINTS
   upstream = await startUpstream()
   server = await startUpstream({ path: lab.serverSocket })
   await lab.apply(routes())
 })
 afterAll(async () => {
-  await lab.close()
   await upstream.close()
   await server.close()
 })
@@ -101,7 +94,7 @@ describe('a visitor without a session', () => {
     expect(upstream.seen).toEqual([])
   })
 
-  test('reaches the server at the addresses of the flow alone, at domains with sign-in alone', async () => {
+  test('reaches the server only at the addresses of the flow, and only at domains with sign-in', async () => {
     for (const path of ['/.postern/sign-in', '/.postern/arrive?ticket=1']) await go(path)
     expect(server.seen.map(({ url }) => url)).toEqual(['/.postern/sign-in', '/.postern/arrive?ticket=1'])
     for (const path of ['/.postern/other', '/.postern/sign-in/x', '/api/nodes', '/.postern/callback'])
@@ -126,13 +119,13 @@ describe('a visitor with a session', () => {
       expect(headers?.[name]).toBe('ann@example.com')
   })
 
-  test('is nobody on a service that is open, and its cookie does not get there', async () => {
+  test('is anonymous on an open service, which does not get the cookie', async () => {
     expect((await go('/free', cookieOf(sessionOf()))).status).toBe(200)
     expect(upstream.seen[0]?.headers).not.toHaveProperty('cookie')
     expect(upstream.seen[0]?.headers).not.toHaveProperty('remote-user')
   })
 
-  test('is known by an older key, and not by one that is gone', async () => {
+  test('is recognised by a previous key, and not by a removed one', async () => {
     const session = cookieOf(sessionOf())
     signIn([7], [{ id: 'b', secret: 'b'.repeat(43) }, KEY])
     await lab.apply(routes())
@@ -186,7 +179,7 @@ describe('the identity for the service', () => {
       expect(JSON.stringify(others)).not.toMatch(/postern.identity|forged/)
     }
     expect(await headersOf('/free', session)).not.toHaveProperty('x-postern-identity')
-    // One of before there were identities.
+    // A session from a release without identities.
     expect(await headersOf('/x', { ...cookieOf(sessionOf()), ...forged })).not.toHaveProperty(
       'x-postern-identity',
     )
@@ -253,7 +246,7 @@ describe('access ends', () => {
     expect((await go('/', { ...PAGE, ...session })).status).toBe(302)
   })
 
-  test('for those who came in before sign-in was required, and at a bypass that is gone', async () => {
+  test('for visitors from before sign-in was required, and at a bypass that was removed', async () => {
     await lab.apply(routes({ signIn: null }))
     const early = await open({})
     await lab.apply(routes())
@@ -323,11 +316,11 @@ test('a service cannot plant a session, or an attempt', async () => {
     answer: (_, response) => response.setHeader('set-cookie', planted).end(),
   })
   await lab.apply([...routes(), makeLabRoute(6, planter.port, { domain: HOST, path: '/plant' })])
-  expect((await go('/plant')).headers['set-cookie']).toEqual(['own=1'])
+  expect((await go('/plant')).headers['set-cookie']).toEqual(['own=1; Secure'])
   await planter.close()
 })
 
-test('a HAProxy of before there was sign-in is replaced before it gets a route that requires it', async () => {
+test('a HAProxy from a release without sign-in is replaced before it gets a route that requires it', async () => {
   await lab.apply([makeConsoleRoute()])
   const config = await readFile(lab.paths.config, 'utf8')
   const old = config

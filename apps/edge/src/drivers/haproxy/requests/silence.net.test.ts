@@ -1,33 +1,25 @@
 import { connect as connectHttp2 } from 'node:http2'
 import { connect as connectTcp, createServer, type Server, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import {
-  type HaproxyLab,
-  makeConsoleRoute,
-  makeHaproxyLab,
-  makeLabRoute,
-  PUBLIC_HOST,
-} from '../../../../test/haproxy-lab.ts'
-import { startUpstream, type Upstream } from '../../../../test/upstream.ts'
+import { makeConsoleRoute, makeHaproxyLab, makeLabRoute, PUBLIC_HOST } from '../../../../test/haproxy-lab.ts'
+import { startUpstream } from '../../../../test/upstream.ts'
 import { openSocket, visit } from '../../../../test/visitor.ts'
 
-/** Seconds, with the head's far from the body's, and both far from that of an answer. */
+/** In seconds; the timeouts of head, body and answer are far apart. */
 const timeouts = { head: 1, body: 7, reader: 3, idle: 60 }
 
-let lab: HaproxyLab
-let upstream: Upstream
-let server: Upstream
-/** It takes connections and says nothing. */
+/** It accepts connections and stays silent. */
 let mute: Server
 let asked = 0
 const open: Socket[] = []
 
-beforeAll(async () => {
-  lab = await makeHaproxyLab({ timeouts })
-  server = await startUpstream({ path: lab.serverSocket })
-  upstream = await startUpstream({
+const lab = shared(() => makeHaproxyLab({ timeouts }))
+shared(() => startUpstream({ path: lab.serverSocket }))
+const upstream = shared(() =>
+  startUpstream({
     answer: (request, response) => {
       const wait = Number(request.url?.slice(1))
       if (request.url?.startsWith('/silent')) return
@@ -36,7 +28,9 @@ beforeAll(async () => {
       if (request.method === 'GET') response.write('data: 1\n\n')
       request.resume().on('end', () => setTimeout(() => response.end('the end'), wait))
     },
-  })
+  }),
+)
+beforeAll(async () => {
   mute = createServer((socket) => {
     open.push(socket.on('error', () => undefined))
     socket.once('data', () => asked++)
@@ -47,15 +41,12 @@ beforeAll(async () => {
   await lab.apply([makeConsoleRoute(), makeLabRoute(2, upstream.port), makeLabRoute(3, port)])
 })
 
-afterAll(async () => {
+afterAll(() => {
   for (const socket of open) socket.destroy()
   mute.close()
-  await lab.close()
-  await upstream.close()
-  await server.close()
 })
 
-/** How long a connection lives after these bytes, in ms, and what it was told. */
+/** How long a connection lives after these bytes, in ms, and the answer it got. */
 async function lifeOf(socket: Socket, bytes = ''): Promise<{ ms: number; heard: string }> {
   open.push(socket)
   let [heard, isOver] = ['', false]
@@ -126,7 +117,7 @@ describe.concurrent('silence', () => {
   })
 
   test.each(['GET', 'POST'])(
-    'of a service keeps no place for a visitor who left it with %s',
+    'of a service holds no place for a visitor who left after %s',
     async (method) => {
       const path = `/silent-${method}`
       const socket = secure()
@@ -179,16 +170,16 @@ describe.concurrent('silence', () => {
 })
 
 describe('many connections', () => {
-  test('of one source are told so by a page and a line, and do not hold up others', async () => {
+  test('of one source get a page and a log line, and do not hold up others', async () => {
     await lab.open({ connectionsPerSource: 5, timeouts })
     await lab.apply([makeConsoleRoute(), makeLabRoute(2, upstream.port)])
     const from = '127.0.0.11'
     const sockets = await Promise.all(
       Array.from({ length: 5 }, () => openSocket({ port: lab.httpsPort, host: 's2.example.com', from })),
     )
-    const told = await visit({ port: lab.httpsPort, host: 's2.example.com', path: '/0', from })
-    expect(told.status).toBe(429)
-    expect(told.text).toContain('<h1>Too many connections</h1>')
+    const refused = await visit({ port: lab.httpsPort, host: 's2.example.com', path: '/0', from })
+    expect(refused.status).toBe(429)
+    expect(refused.text).toContain('<h1>Too many connections</h1>')
     await until('the line', () =>
       lab.logs.some(({ text }) => text.includes('429') && text.includes('too many')),
     )
@@ -198,7 +189,7 @@ describe('many connections', () => {
     await lab.open({ timeouts })
   })
 
-  test('that take all room of services leave the console its own', async () => {
+  test("that take all the room for services leave the console's free", async () => {
     const maxConnections = 20
     await lab.open({ maxConnections, timeouts })
     await lab.apply([makeConsoleRoute(), makeLabRoute(2, upstream.port)])

@@ -1,25 +1,20 @@
 import { connect } from 'node:http2'
 import { askHttp2 } from '@postern/testkit/http2-wire'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { sendRaw } from '@postern/testkit/wire'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import {
-  type HaproxyLab,
-  makeConsoleRoute,
-  makeHaproxyLab,
-  makeLabRoute,
-} from '../../../../test/haproxy-lab.ts'
+import { makeConsoleRoute, makeHaproxyLab, makeLabRoute } from '../../../../test/haproxy-lab.ts'
 import { startUpstream, type Upstream } from '../../../../test/upstream.ts'
 
-let lab: HaproxyLab
 let root: Upstream
 let admin: Upstream
 let deep: Upstream
 let tool: Upstream
 let server: Upstream
 
+const lab = shared(() => makeHaproxyLab())
 beforeAll(async () => {
-  lab = await makeHaproxyLab()
   ;[root, admin] = await Promise.all([startUpstream(), startUpstream()])
   ;[deep, tool] = await Promise.all([startUpstream(), startUpstream()])
   server = await startUpstream({ path: lab.serverSocket })
@@ -37,7 +32,6 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  await lab.close()
   for (const each of [root, admin, deep, tool, server]) await each.close()
 })
 
@@ -52,7 +46,7 @@ async function raw(target: string, host = 'a.example.com', method = 'GET') {
   return [Number(answer.split(' ')[1]), by?.[0], by?.[1].seen[0]?.url]
 }
 
-describe('a path reaches its service as the visitor spelt it', () => {
+describe('a path reaches its service as the visitor spelled it', () => {
   test.each([
     ['/', 'root'],
     ['/admin', 'admin'],
@@ -92,8 +86,8 @@ describe('a path reaches its service as the visitor spelt it', () => {
   })
 
   test('also where there is nothing but the one service', async () => {
-    for (const path of ['//admin', '/%61dmin', '/admin;/x%2F', '/a%2Fb', '/admin.', '/x/..%20/admin'])
-      expect(await raw(path, 'plain.example.com')).toEqual([200, 'root', path])
+    const paths = ['//admin', '//x/admin', '/%61dmin', '/admin;/x%2F', '/a%2Fb', '/admin.', '/x/..%20/admin']
+    for (const path of paths) expect(await raw(path, 'plain.example.com')).toEqual([200, 'root', path])
   })
 
   test('and by a route as long as one can be', async () => {
@@ -103,9 +97,13 @@ describe('a path reaches its service as the visitor spelt it', () => {
   })
 })
 
-/** Other spellings of a path that another service, another list or nobody would answer. */
+/** Other spellings of a path that belongs to another service, another list or no service. */
 const CROSSING = [
   '//admin',
+  '//x/admin',
+  '/\\x/admin',
+  '//x@y:80/admin/z',
+  '/%2fx/admin',
   '/%61dmin',
   '/%61%64%6d%69%6E/x',
   '/x/../admin',
@@ -205,7 +203,7 @@ describe('a path is refused', () => {
   })
 })
 
-test('OPTIONS * is a question to the whole host', async () => {
+test('OPTIONS * goes to the whole host', async () => {
   expect(await raw('*', 'a.example.com', 'OPTIONS')).toEqual([200, 'root', '*'])
 })
 

@@ -8,19 +8,19 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2'
 import type { AddressInfo } from 'node:net'
+import { shared } from '@postern/testkit/shared'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { makeRealCertificate } from '../../../../test/certificate.ts'
-import { type HaproxyLab, makeHaproxyLab, makeLabRoute } from '../../../../test/haproxy-lab.ts'
+import { makeHaproxyLab, makeLabRoute } from '../../../../test/haproxy-lab.ts'
 import { type Seen, startUpstream, type Upstream } from '../../../../test/upstream.ts'
 import { openSocket, visit } from '../../../../test/visitor.ts'
 
-let lab: HaproxyLab
 let plain: Upstream
 let grpc: Http2Server
 let grpcs: Http2Server
 
+const lab = shared(() => makeHaproxyLab())
 beforeAll(async () => {
-  lab = await makeHaproxyLab()
   const certificate = await makeRealCertificate(9, ['inner.example.com'])
   plain = await startUpstream()
   grpc = await listenH2(createH2Server())
@@ -30,12 +30,11 @@ beforeAll(async () => {
 beforeEach(() => lead(plain.port))
 
 afterAll(async () => {
-  await lab.close()
   await plain.close()
   for (const each of [grpc, grpcs]) each.close()
 })
 
-/** Has plain.example.com lead to a port of this machine. */
+/** Makes plain.example.com lead to a port of this machine. */
 async function lead(port: number): Promise<void> {
   const backend = { proto: 'https' as const, host: null, port: portOf(grpcs) }
   await lab.apply([
@@ -88,7 +87,7 @@ describe('streams', () => {
       ':path': '/ws',
       'sec-websocket-version': '13',
     })
-    // A client may send only once it has heard that the connection is open.
+    // A client may send only once it knows that the connection is open.
     await new Promise((resolve) => stream.once('response', resolve))
     const heard = new Promise<string>((resolve) =>
       stream.on('data', (chunk: Buffer) => resolve(String(chunk))),

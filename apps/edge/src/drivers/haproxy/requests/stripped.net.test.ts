@@ -1,26 +1,21 @@
 import { randomBytes } from 'node:crypto'
 import { askHttp2 } from '@postern/testkit/http2-wire'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { sendRaw } from '@postern/testkit/wire'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import {
-  type HaproxyLab,
-  makeConsoleRoute,
-  makeHaproxyLab,
-  makeLabRoute,
-} from '../../../../test/haproxy-lab.ts'
+import { makeConsoleRoute, makeHaproxyLab, makeLabRoute } from '../../../../test/haproxy-lab.ts'
 import { startUpstream, type Upstream } from '../../../../test/upstream.ts'
 import { openSocket, visit } from '../../../../test/visitor.ts'
 
 const HOST = 'a.example.com'
 const LONG = `/${'x'.repeat(254)}`
 
-let lab: HaproxyLab
 let root: Upstream
 let wiki: Upstream
 
+const lab = shared(() => makeHaproxyLab())
 beforeAll(async () => {
-  lab = await makeHaproxyLab()
   ;[root, wiki] = await Promise.all([
     startUpstream(),
     startUpstream({
@@ -46,7 +41,6 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  await lab.close()
   for (const each of [root, wiki]) await each.close()
 })
 
@@ -106,7 +100,7 @@ describe('the backend gets the path without its prefix', () => {
     expect(wiki.upgrades.at(-1)).toMatchObject({ url: '/socket', headers: { 'x-forwarded-prefix': '/wiki' } })
   })
 
-  // A service that answers with the path of a directory would send the visitor to another host.
+  // A service that redirects to the path of a directory would send the visitor to another host.
   test.each(['/wiki//evil.example', '/wiki/\\evil.example', '/wiki///evil.example'])(
     '%s names no host',
     async (target) => expect((await ask(target)).url).toBe('/evil.example'),
@@ -125,7 +119,7 @@ describe('what is not its prefix stays', () => {
     expect([seen.url, seen.headers?.['x-forwarded-prefix']]).toEqual(['/kept/a', undefined])
   })
 
-  test('nor does a visitor say what was cut', async () => {
+  test('and a visitor cannot set the prefix', async () => {
     const seen = await ask('/wiki/a', {
       lines: ['X-Forwarded-Prefix: /forged', 'X_Forwarded_Prefix: /forged'],
     })
@@ -155,7 +149,7 @@ test('sign-in and its bypass go by the whole path', async () => {
   expect(page.url).toBeUndefined()
 })
 
-test('what the service answers stays as it is, and the log has what the visitor asked for', async () => {
+test("the service's answer stays unchanged, and the log has the visitor's path", async () => {
   lab.logs.length = 0
   expect((await ask('/wiki/go')).answer).toContain('location: /login')
   await ask('/wiki/sent', { method: 'POST', lines: ['Content-Length: 0'] })

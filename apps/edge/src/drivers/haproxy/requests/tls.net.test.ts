@@ -1,17 +1,14 @@
 import { readlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { connect, getCiphers, type SecureVersion, type TLSSocket } from 'node:tls'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type HaproxyLab, makeHaproxyLab } from '../../../../test/haproxy-lab.ts'
+import { shared } from '@postern/testkit/shared'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { makeHaproxyLab } from '../../../../test/haproxy-lab.ts'
 
-let lab: HaproxyLab
-
+const lab = shared(() => makeHaproxyLab())
 beforeAll(async () => {
-  lab = await makeHaproxyLab()
   await lab.apply([])
 })
-
-afterAll(() => lab.close())
 
 interface Handshake {
   cipher: string

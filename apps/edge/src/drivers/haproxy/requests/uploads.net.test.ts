@@ -3,28 +3,29 @@ import { type ClientHttp2Session, connect } from 'node:http2'
 import { request } from 'node:https'
 import { createServer, connect as dial, type Server, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { shared } from '@postern/testkit/shared'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { type HaproxyLab, makeHaproxyLab, makeLabRoute } from '../../../../test/haproxy-lab.ts'
-import { startUpstream, type Upstream } from '../../../../test/upstream.ts'
+import { makeHaproxyLab, makeLabRoute } from '../../../../test/haproxy-lab.ts'
+import { startUpstream } from '../../../../test/upstream.ts'
 
 const HOST = 'app.example.com'
 const SIZE = 8_000_000
 /** How long the visitor's packets take in one direction. */
 const DELAY_MS = 25
 
-let lab: HaproxyLab
-let upstream: Upstream
 let longWay: Server
 let port = 0
 let received = 0
 
-beforeAll(async () => {
-  lab = await makeHaproxyLab()
-  upstream = await startUpstream({
+const lab = shared(() => makeHaproxyLab())
+const upstream = shared(() =>
+  startUpstream({
     answer: (request, response) => {
       request.on('data', (chunk: Buffer) => (received += chunk.length)).on('end', () => response.end('all'))
     },
-  })
+  }),
+)
+beforeAll(async () => {
   await lab.apply([makeLabRoute(2, upstream.port, { domain: HOST })])
   longWay = createServer((socket) => {
     const onward = dial({ port: lab.httpsPort, host: '127.0.0.1', noDelay: true })
@@ -35,10 +36,8 @@ beforeAll(async () => {
   const address = longWay.address()
   port = typeof address === 'object' && address ? address.port : 0
 })
-afterAll(async () => {
+afterAll(() => {
   longWay.close()
-  await lab.close()
-  await upstream.close()
 })
 
 function carry(from: Socket, to: Socket): void {

@@ -1,18 +1,18 @@
 import { chmod, chown, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createExec } from '@postern/host/exec'
+import { createExec } from '@postern/host/processes/exec'
 import { findFreePort } from '@postern/testkit/port'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type HaproxyLab, makeHaproxyLab, makeLabRoute } from '../../../../test/haproxy-lab.ts'
+import { makeHaproxyLab, makeLabRoute } from '../../../../test/haproxy-lab.ts'
 import { visit } from '../../../../test/visitor.ts'
 
 const HOST = 'dav.example.com'
 /** Debian's `nobody`, who the program becomes. */
 const NOBODY = 65_534
 
-let lab: HaproxyLab
 let base: string
 let files: string
 let apache: { stop(): void }
@@ -37,8 +37,8 @@ DocumentRoot ${files}
 `
 }
 
+const lab = shared(() => makeHaproxyLab())
 beforeAll(async () => {
-  lab = await makeHaproxyLab()
   base = await mkdtemp(join(tmpdir(), 'dav-'))
   await chmod(base, 0o755)
   files = join(base, 'data/files')
@@ -55,7 +55,6 @@ beforeAll(async () => {
 afterAll(async () => {
   apache.stop()
   await until('its end', async () => !(await stat(join(base, 'pid')).catch(() => undefined)))
-  await lab.close()
   await rm(base, { recursive: true, force: true })
 })
 

@@ -1,34 +1,21 @@
 import { readdir, writeFile } from 'node:fs/promises'
 import { connect } from 'node:tls'
-import type { EdgeCertificate } from '@postern/contract/desired-state'
+import type { EdgeCertificate } from '@postern/contract/edge/desired-state'
 import { inSections } from '@postern/render/resolved-route'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { shared } from '@postern/testkit/shared'
+import { describe, expect, test } from 'vitest'
 import { makeRealCertificate } from '../../../../test/certificate.ts'
-import { type HaproxyLab, makeHaproxyLab, makeLabRoute } from '../../../../test/haproxy-lab.ts'
-import { startUpstream, type Upstream } from '../../../../test/upstream.ts'
+import { makeHaproxyLab, makeLabRoute } from '../../../../test/haproxy-lab.ts'
+import { startUpstream } from '../../../../test/upstream.ts'
 import { visit } from '../../../../test/visitor.ts'
-import type { HaproxyDriver } from '../driver.ts'
 
-const settings = { publicHost: 'console.example.com', signInKeys: [], identityKeys: [] }
+const settings = { publicHost: 'console.example.com', formerHosts: [], signInKeys: [], identityKeys: [] }
 
-let lab: HaproxyLab
-let driver: HaproxyDriver
-let upstream: Upstream
-let one: EdgeCertificate
-let two: EdgeCertificate
-
-beforeAll(async () => {
-  lab = await makeHaproxyLab()
-  driver = await lab.open()
-  upstream = await startUpstream()
-  one = await makeRealCertificate(1, ['one.example.com', 'uno.example.com'])
-  two = await makeRealCertificate(2, ['two.example.com'])
-})
-
-afterAll(async () => {
-  await lab.close()
-  await upstream.close()
-})
+const lab = shared(() => makeHaproxyLab())
+const driver = shared(() => lab.open())
+const upstream = shared(() => startUpstream())
+const one = shared(() => makeRealCertificate(1, ['one.example.com', 'uno.example.com']))
+const two = shared(() => makeRealCertificate(2, ['two.example.com']))
 
 /** The common name of the certificate that a server name is shown; the lab names them `cert-<id>`. */
 function shown(servername: string): Promise<string> {
@@ -90,7 +77,7 @@ describe('certificates', () => {
     expect(await shown('')).toBe('cert-0')
   })
 
-  test('cannot say anything else to HAProxy', async () => {
+  test('cannot smuggle a command to HAProxy', async () => {
     await apply(one)
     const command = `add map ${lab.paths.nodes} 66 down`
     for (const end of ['\0', '\n', '\n\n', '\u000b', '\r', ';'])
@@ -100,7 +87,7 @@ describe('certificates', () => {
     expect(await shown('one.example.com')).toBe('cert-1')
   })
 
-  test('that cannot be used are a problem of their own', async () => {
+  test('that cannot be used get a problem each', async () => {
     const bad: EdgeCertificate[] = [
       { ...one, id: 11, chain: 'rubbish' },
       { ...one, id: 12, privateKey: two.privateKey },
@@ -117,7 +104,7 @@ describe('certificates', () => {
     expect(await files()).toEqual(['0.pem', '2.pem'])
   })
 
-  test('a bad renewal leaves the one before in force, also through a restart', async () => {
+  test('a bad renewal leaves the previous one in use, even after a restart', async () => {
     await apply(one, two)
     const problems = await apply({ ...one, privateKey: two.privateKey }, two)
     expect(problems.map(({ scope }) => scope)).toEqual([{ kind: 'certificate', id: 1 }])
@@ -140,7 +127,7 @@ describe('certificates', () => {
     expect(await shown('one.example.com')).toBe('cert-1')
   })
 
-  test('taken out behind its back are put in again', async () => {
+  test('that somebody removed are added again', async () => {
     await apply(one, two)
     await lab.command(`del ssl crt-list ${lab.paths.certificateList} ${lab.paths.certificate(1)}`)
     await lab.command(`del ssl cert ${lab.paths.certificate(1)}`)
@@ -149,7 +136,7 @@ describe('certificates', () => {
     expect(await shown('one.example.com')).toBe('cert-1')
   })
 
-  test('without the own one HAProxy does not start, and says so', async () => {
+  test("without the installation's own, HAProxy does not start, and a problem says so", async () => {
     const other = await makeHaproxyLab()
     const second = await other.open()
     await second.apply({

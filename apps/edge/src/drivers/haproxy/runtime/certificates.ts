@@ -1,4 +1,4 @@
-import type { EdgeCertificate } from '@postern/contract/desired-state'
+import type { EdgeCertificate } from '@postern/contract/edge/desired-state'
 import { listed, renderCertificateLine } from '@postern/render/haproxy/maps/certificates'
 import type { HaproxyPaths } from '@postern/render/haproxy/options'
 import {
@@ -11,20 +11,20 @@ import {
 import type { HaproxySocket } from './socket.ts'
 
 export interface CertificateLoader {
-  /** Writes the files of those that HAProxy shall serve, which it starts from. */
+  /** Writes the files of the wanted certificates, from which HAProxy starts. */
   write(wanted: readonly EdgeCertificate[]): Promise<void>
   /**
-   * Makes the certificates of the running HAProxy those of the files.
-   * @param isQuick what this HAProxy has refused before is not offered again.
+   * Makes the running HAProxy serve the certificates of the files.
+   * @param isQuick do not offer again what this HAProxy has refused
    */
   apply(isQuick: boolean): Promise<void>
   /** Certificate id → why it is not served. */
   refused(): ReadonlyMap<number, string>
-  /** There were so many new ones that some have to wait for the next call. */
+  /** There were too many new ones: some wait for the next call. */
   needsAnotherApply(): boolean
-  /** Makes the next apply look at the files and at HAProxy. */
+  /** Makes the next apply check the files and HAProxy. */
   verifyNext(): void
-  /** Drops what is known of HAProxy's certificates: it is another process. */
+  /** Forgets HAProxy's certificates, because it is a new process. */
   forget(): void
 }
 
@@ -32,7 +32,7 @@ export function createCertificateLoader(socket: HaproxySocket, paths: HaproxyPat
   const store = createCertificateStore(paths)
   let written: readonly EdgeCertificate[] = []
   let files: CertificateFiles = { stored: new Map(), refused: new Map(), standing: [] }
-  /** HAProxy is known to serve all that was written. */
+  /** HAProxy serves all that was written. */
   let areLoaded = false
   let needsAnotherApply = false
   // Path → fingerprint, as read from this HAProxy; the names are read at every apply, the contents once.
@@ -40,7 +40,7 @@ export function createCertificateLoader(socket: HaproxySocket, paths: HaproxyPat
   // PEM → why this HAProxy refused it.
   const refusals = new Map<string, string>()
 
-  /** @returns those that were loaded, and whether that is all */
+  /** @returns the loaded ones, and whether these are all */
   async function loadAll(): Promise<{ loaded: StoredCertificate[]; isAll: boolean }> {
     const loaded: StoredCertificate[] = []
     const deadline = Date.now() + LOAD_FOR
@@ -116,6 +116,7 @@ export function createCertificateLoader(socket: HaproxySocket, paths: HaproxyPat
 
 /** How long loading new certificates may delay the rest of an apply, in ms: each takes HAProxy one to four. */
 const LOAD_FOR = 250
+const LONGEST_REASON = 4000
 const NOT_TAKEN = "HAProxy couldn't load this certificate"
 
 /** The paths of our certificates in HAProxy. */
@@ -130,8 +131,12 @@ async function observe(
   names: readonly string[],
 ): Promise<void> {
   const details = await socket.sendAll(names.map((name) => `show ssl cert ${name}`))
-  const found = details.matchAll(/^Filename: (\S+)\n[\s\S]*?^SHA1 FingerPrint: ([0-9A-F]+)$/gm)
-  for (const [, path = '', fingerprint = ''] of found) seen.set(path, fingerprint)
+  let path = ''
+  for (const line of details.split('\n')) {
+    if (line.startsWith('Filename: ')) path = line.slice('Filename: '.length)
+    const fingerprint = /^SHA1 FingerPrint: ([0-9A-F]{40})$/.exec(line)?.[1]
+    if (path !== '' && fingerprint) seen.set(path, fingerprint)
+  }
 }
 
 /** @returns why HAProxy refused it. */
@@ -146,11 +151,14 @@ async function load(
   if (committed.includes('Success!')) return undefined
   await socket.send(`abort ssl cert ${path}`)
   if (!isKnown) await socket.send(`del ssl cert ${path}`)
-  const words = (/unable to .*|inconsistencies .*|.*error.*/i.exec(set)?.[0] ?? set).replaceAll(path, 'it')
-  return `HAProxy refuses the certificate: ${words.trim().split('\n')[0]?.slice(0, 200)}`
+  // The lines of a HAProxy that was taken over may have any length.
+  const lines = set.slice(0, LONGEST_REASON).split('\n')
+  const line = lines.find((each) => /unable to |inconsistencies |error/i.test(each)) ?? lines[0] ?? ''
+  const words = line.slice(Math.max(line.search(/unable to |inconsistencies /i), 0))
+  return `HAProxy refuses the certificate: ${words.replaceAll(path, 'it').trim().slice(0, 200)}`
 }
 
-/** The list of names. A line that is not as wanted is taken out and put in again. */
+/** The list of names. A wrong line is removed and added again. */
 async function applyList(
   socket: HaproxySocket,
   paths: HaproxyPaths,
@@ -178,7 +186,9 @@ async function readList(socket: HaproxySocket, paths: HaproxyPaths): Promise<Map
     const [first = '', ...names] = line.trim().split(/\s+/)
     if (!first.startsWith(`${paths.certificates}/`)) continue
     const path = first.replace(/:\d+$/, '')
-    lines.set(path, [...(lines.get(path) ?? []), [path, ...names].join(' ')])
+    const known = lines.get(path) ?? []
+    known.push([path, ...names].join(' '))
+    lines.set(path, known)
   }
   return lines
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type HaproxySocket, HaproxySocketError, MAX_COMMAND } from './socket.ts'
 
-/** From here on one atomic replacement is cheaper than single commands. */
+/** From this many changes on, one atomic replacement is cheaper than single commands. */
 const MANY = 300
 
 type Entries = ReadonlyMap<string, string>
@@ -9,7 +9,7 @@ type Entries = ReadonlyMap<string, string>
 /** HAProxy was started with another configuration, and has no such map. */
 export class UnknownMapError extends HaproxySocketError {}
 
-/** A map that is kept up to date, and the only keys that may have changed since it was given out before. */
+/** A map that is kept up to date, and the keys that may have changed since the last call; no others have. */
 export interface MapLines {
   lines: Entries
   touched: ReadonlySet<string>
@@ -17,36 +17,36 @@ export interface MapLines {
 
 /** How a map of the running HAProxy differs from what is wanted. */
 export interface MapChange {
-  /** Key → its value as it is and as it shall be; undefined: none. */
+  /** Key → its present and its wanted value; undefined: none. */
   lines: Map<string, { before: string | undefined; after: string | undefined }>
   /** Whether unwanted entries are removed, too. */
   isExact: boolean
 }
 
-/** A map of the running HAProxy. Keys and values are free of blanks, `;` and newlines: the renderer saw to it. */
+/** A map of the running HAProxy. Keys and values have no blanks, `;` or newlines: the renderer made sure. */
 export interface RuntimeMap {
   /** Sets the wanted entries. */
   want(wanted: MapLines): void
   /**
-   * Compares what was touched with what was read last; everything, when nothing was read or it is not so any more.
+   * Compares the touched keys with the last read; all keys, when nothing was read or it is out of date.
    * @param keep `others too`: entries that are not wanted stay for now.
    */
   compare(keep?: 'exact' | 'others too'): Promise<MapChange>
   /**
    * Makes the change and reads it back.
-   * @returns wanted keys that HAProxy still does not hold as wanted
-   * @throws HaproxySocketError when HAProxy does not answer, or still holds what is not wanted
+   * @returns wanted keys that HAProxy did not accept
+   * @throws HaproxySocketError when HAProxy does not answer, or keeps an unwanted entry
    */
   change(change: MapChange): Promise<string[]>
   /** Makes the next comparison read the map from HAProxy. */
   verifyNext(): void
-  /** Drops what is known of the map. */
+  /** Forgets what was read of the map. */
   forget(): void
 }
 
 export function createRuntimeMap(socket: HaproxySocket, path: string): RuntimeMap {
   let wanted: Entries = new Map()
-  /** Beyond these keys, what is held is what is wanted. */
+  /** All other keys are held as wanted. */
   const touched = new Set<string>()
   let held: Map<string, string> | undefined
   /** The digest of the whole map as HAProxy showed it when it was `held`; undefined: it was changed since. */
@@ -112,7 +112,7 @@ export async function applyMap(map: RuntimeMap, keep?: 'others too'): Promise<st
   return await map.change(await map.compare(keep))
 }
 
-/** Ends the value of a key that is there twice, which is never as wanted: `set` and `del` would not tell them apart. */
+/** Marks the value of a key that exists twice, which is always wrong: `set` and `del` could not tell the two apart. */
 const TWICE = '\n'
 
 /** @throws HaproxySocketError when it is not a map: each line is `0x… key value` */
@@ -145,9 +145,8 @@ function isSame(a: Entries, b: Entries): boolean {
 }
 
 /**
- * Changes single keys and takes them over into `entries` as HAProxy holds them then. A longer key is no concern of a
- * shorter.
- * @throws HaproxySocketError when HAProxy does not say of each key how it holds it
+ * Changes single keys, and copies the values that HAProxy then has into `entries`.
+ * @throws HaproxySocketError when HAProxy does not show the value of each key
  */
 async function changeKeys(
   socket: HaproxySocket,
@@ -166,10 +165,10 @@ async function changeKeys(
   return entries
 }
 
-/** How the answer to `get map` begins, whether there is such a key or not. */
+/** The beginning of each answer to `get map`, with or without such a key. */
 const ABOUT_ONE = /^type=/gm
 
-/** Additions first, so that nothing that stays wanted is ever away. */
+/** Additions first, so that a wanted entry is never missing. */
 function differences(held: Entries, wanted: Entries, keys: Iterable<string>): MapChange['lines'] {
   const lines: MapChange['lines'] = new Map()
   const gone: MapChange['lines'] = new Map()
@@ -189,7 +188,10 @@ function commandFor(
   return `${before === undefined ? 'add' : 'set'} map ${path} ${key} ${after}`
 }
 
-/** Visitors meet the old map or the new one, never a part. @returns the map as HAProxy holds it then */
+/**
+ * Requests see the old map or the new one, never a part.
+ * @returns the map that HAProxy then has
+ */
 async function replaceMap(
   socket: HaproxySocket,
   path: string,

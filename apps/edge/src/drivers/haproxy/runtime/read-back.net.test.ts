@@ -7,7 +7,7 @@ import { startUpstream, type Upstream } from '../../../../test/upstream.ts'
 import { visit } from '../../../../test/visitor.ts'
 import type { HaproxyDriver } from '../driver.ts'
 
-/** Part of a command that HAProxy never hears, although its sender gets an answer as if it had. */
+/** Part of a command that never reaches HAProxy, although its sender gets an answer as if it had. */
 let lost: string
 let lab: HaproxyLab
 let driver: HaproxyDriver
@@ -32,7 +32,7 @@ afterEach(async () => {
 const route = (id: number) => makeLabRoute(id, upstream.port)
 const status = async (id: number) => (await visit({ port: lab.httpsPort, host: `s${id}.example.com` })).status
 
-test('a route that HAProxy did not take is a problem of its own, until it takes it', async () => {
+test('a route that HAProxy did not accept is a problem until it does', async () => {
   lost = 'add map'
   const problem = { scope: { kind: 'service', id: 3 }, message: "HAProxy couldn't load this route" }
   expect(await lab.apply([route(2), route(3)])).toEqual([problem])
@@ -43,7 +43,7 @@ test('a route that HAProxy did not take is a problem of its own, until it takes 
   expect(await status(3)).toBe(200)
 })
 
-test('a route whose list HAProxy did not take lets nobody in, and is a problem of its own', async () => {
+test('a route whose list HAProxy did not accept admits nobody, and is a problem', async () => {
   lost = `add map ${lab.paths.lists}`
   const listed = makeLabRoute(3, upstream.port, { allowedIps: ['127.0.0.1'] })
   const problem = { scope: { kind: 'service', id: 3 }, message: "HAProxy couldn't load this route" }
@@ -54,7 +54,7 @@ test('a route whose list HAProxy did not take lets nobody in, and is a problem o
   expect(await status(3)).toBe(200)
 })
 
-test('a route that HAProxy kept although it should go is not called gone', async () => {
+test('a route that HAProxy kept against the command does not count as removed', async () => {
   lost = 'del map'
   await lab.apply([])
   expect(await driver.check()).toMatchObject({
@@ -68,7 +68,7 @@ test('a route that HAProxy kept although it should go is not called gone', async
   expect(await status(2)).toBe(404)
 })
 
-test('silence about a route that should go is not taken for its end', async () => {
+test('no answer about a route to remove does not count as its removal', async () => {
   lost = 'get map'
   await lab.apply([])
   expect(driver.state()).toMatchObject({ state: 'failed', detail: expect.stringContaining("didn't say") })
@@ -77,7 +77,7 @@ test('silence about a route that should go is not taken for its end', async () =
   expect(driver.state().state).toBe('ok')
 })
 
-test('a certificate that HAProxy did not take over is a problem of its own', async () => {
+test('a certificate that HAProxy did not accept is a problem', async () => {
   const names = ['s2.example.com']
   expect(await lab.apply([route(2)], [await makeRealCertificate(5, names)])).toEqual([])
   lost = 'ssl cert'
@@ -102,5 +102,5 @@ async function standBetween(path: string): Promise<Server> {
   return server
 }
 
-/** Questions are always heard. */
+/** Questions always reach HAProxy. */
 const isLost = (command: string) => command.includes(lost) && !command.startsWith('show ')

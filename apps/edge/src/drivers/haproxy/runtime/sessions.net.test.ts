@@ -1,22 +1,15 @@
 import { connect } from 'node:net'
-import { createExec } from '@postern/host/exec'
+import { createExec } from '@postern/host/processes/exec'
 import type { ResolvedHttpRoute } from '@postern/render/resolved-route'
 import { findFreePort } from '@postern/testkit/port'
-import { suspend } from '@postern/testkit/suspend'
+import { suspend } from '@postern/testkit/processes/suspend'
+import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import {
-  type HaproxyLab,
-  makeConsoleRoute,
-  makeHaproxyLab,
-  makeLabRoute,
-} from '../../../../test/haproxy-lab.ts'
-import { startUpstream, type Upstream } from '../../../../test/upstream.ts'
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { makeConsoleRoute, makeHaproxyLab, makeLabRoute } from '../../../../test/haproxy-lab.ts'
+import { startUpstream } from '../../../../test/upstream.ts'
 import { type OpenSocket, openSocket, visit } from '../../../../test/visitor.ts'
 
-let lab: HaproxyLab
-let upstream: Upstream
-let server: Upstream
 let a: OpenSocket
 let b: OpenSocket
 
@@ -27,22 +20,14 @@ const routes = (changes: Partial<ResolvedHttpRoute> = {}) => [
   makeLabRoute(3, upstream.port, { domain: 'b.example.com' }),
 ]
 
-beforeAll(async () => {
-  lab = await makeHaproxyLab()
-  upstream = await startUpstream()
-  server = await startUpstream({ path: lab.serverSocket })
-})
+const lab = shared(() => makeHaproxyLab())
+const upstream = shared(() => startUpstream())
+shared(() => startUpstream({ path: lab.serverSocket }))
 
 beforeEach(async () => {
   await lab.apply(routes())
   a = await openSocket({ port: lab.httpsPort, host: 'a.example.com', from: '127.0.0.8' })
   b = await openSocket({ port: lab.httpsPort, host: 'b.example.com', from: '127.0.0.8' })
-})
-
-afterAll(async () => {
-  await lab.close()
-  await upstream.close()
-  await server.close()
 })
 
 describe('open connections', () => {
@@ -105,7 +90,7 @@ describe('open connections', () => {
     await mute.close()
   })
 
-  test('of a crowd end within 25 s', async () => {
+  test('of a crowd all end within 25 s', async () => {
     const { httpsPort: port } = lab
     const crowd: OpenSocket[] = []
     for (let source = 10; source < 70; source++) {
@@ -121,7 +106,7 @@ describe('open connections', () => {
     b.close()
   })
 
-  test('that an edge before us left behind are found', async () => {
+  test('that a previous edge left behind are found', async () => {
     await lab.open()
     // As when the edge dies between the change of the map and the end of the connections.
     const value = `2|2|127.0.0.1|${upstream.port}|d|`
@@ -132,7 +117,7 @@ describe('open connections', () => {
     b.close()
   })
 
-  test('of agents are not held to the list of the console', async () => {
+  test("of agents are exempt from the console's list", async () => {
     const port = lab.httpsPort
     const agent = await openSocket({ port, host: '127.0.0.1', path: '/api/agent/socket', from: '127.0.0.8' })
     const console = await openSocket({ port, host: '127.0.0.1', path: '/api/edge', from: '127.0.0.8' })

@@ -1,4 +1,4 @@
-import type { Exec } from '@postern/host/exec'
+import type { Exec } from '@postern/host/processes/exec'
 import { inSections } from '@postern/render/resolved-route'
 import { expect, test } from 'vitest'
 import { makeLabRoute } from '../../../../test/haproxy-lab.ts'
@@ -52,7 +52,7 @@ test.each([
   ['the operator’s own', '203.0.113.1:22', '198.51.100.9:50000'],
   ['that of another service', '10.64.0.1:40000', '10.64.0.3:8080'],
   ['what is no address', '10.64.0.1:1)or(sport:1', '10.64.0.2:8080'],
-])('a HAProxy that was taken over has it end no other connection: %s', async (_, from, to) => {
+])('a HAProxy that was taken over cannot make it end another connection: %s', async (_, from, to) => {
   expect(await endWith(from, to)).toEqual([])
 })
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Exec } from '@postern/host/exec'
+import type { Exec } from '@postern/host/processes/exec'
 import { isAllowed } from '@postern/render/haproxy/maps/lists'
 import { FLAGS, parseRouteLine } from '@postern/render/haproxy/maps/routes'
 import type { SignInSections } from '@postern/render/haproxy/maps/sign-in'
@@ -11,13 +11,13 @@ import type { HaproxySocket } from './socket.ts'
 interface OpenStream {
   /** HAProxy's handle, like `0x7f…`; good until the stream ends. */
   handle: string
-  /** HAProxy's number of the stream, or the two ports and the visitor of a TCP service. */
+  /** HAProxy's number of the stream; for a TCP service, its two ports and the visitor. */
   id: string
   service: number
   source: string
   /** The list entry that let the visitor in, or `-` where no sign-in is needed. */
   member?: string
-  /** The connection to the service, while no head of an answer has come by it. */
+  /** The connection to the service, until the head of an answer has arrived. */
   waitsBy?: Wire
 }
 
@@ -27,7 +27,7 @@ interface Wire {
   to: string
 }
 
-/** Up to this many services the table is asked for each of them; beyond, once for all. */
+/** Up to this many services, the table is asked for each of them; for more, once for all. */
 const FEW = 20
 
 /**
@@ -48,7 +48,7 @@ async function listStreams(
       if (owner) found.push({ ...session, ...owner })
     }
   }
-  // The list is of everybody's, and as long as HAProxy is busy: only what is meant is kept of it.
+  // The list has all sessions, and many when HAProxy is busy: only the wanted ones are kept.
   let rest = ''
   await socket.read('show sess all', (text) => {
     const all = rest + text
@@ -63,14 +63,14 @@ async function listStreams(
 /** Characters of one session; they have 2,500. */
 const MOST_OF_ONE = 65_536
 
-/** Ending takes as many rounds while new requests come by the connections of a visitor. */
+/** How many rounds to end streams in, because a visitor's connections may bring new requests meanwhile. */
 const ROUNDS = 20
 const ROUND_MS = 20
-/** Few enough that hardly a millisecond is between the look and the end. */
+/** Few enough that hardly a millisecond passes between check and end. */
 const AT_ONCE = 20
 
 /**
- * Ends streams. Each handle is looked at again right before, because HAProxy reuses them.
+ * Ends streams. Each handle is checked again right before, because HAProxy reuses them.
  * @param end ends those that are still there; by default with their visitors' connections
  * @returns whether all have ended
  */
@@ -102,9 +102,13 @@ async function shutDown(socket: HaproxySocket, streams: readonly Session[]): Pro
   await socket.sendAll(streams.map(({ handle }) => `shutdown session ${handle}`))
 }
 
+const ENTRY = / key=(([\d-]+),([^\s,]+)(?:,(\S+))?) use=[1-9]\d* .*gpt0=(\d+)/
+/** The lines of a HAProxy that was taken over may have any length. */
+const LONGEST_ENTRY = 400
+
 type Owner = Pick<OpenStream, 'service' | 'source' | 'member'>
 
-/** Stream number, or the two ports and the visitor → its service and visitor, of open streams. */
+/** Number, or ports and visitor, of each open stream → its service and visitor. */
 async function readOwners(
   socket: HaproxySocket,
   services: ReadonlySet<number> | null,
@@ -115,9 +119,10 @@ async function readOwners(
       : ['show table streams']
   const answer = await socket.sendAll(commands)
   const owners = new Map<string, Owner>()
-  for (const [, key = '', number = '', source = '', member, gpt0] of answer.matchAll(
-    / key=(([\d-]+),([^\s,]+)(?:,(\S+))?) use=[1-9]\d* .*gpt0=(\d+)/g,
-  )) {
+  for (const line of answer.split('\n')) {
+    const entry = line.length < LONGEST_ENTRY ? ENTRY.exec(line) : null
+    if (!entry) continue
+    const [, key = '', number = '', source = '', member, gpt0] = entry
     const service = Number(gpt0)
     if (service === 0 || (services && !services.has(service))) continue
     const owner = { service, source: bare(source), ...(member === undefined ? {} : { member }) }
@@ -134,7 +139,7 @@ function parseSessions(text: string): Session[] {
   })
 }
 
-/** By the two ports and the visitor the table knows connections of TCP services. */
+/** The table has connections of TCP services under their two ports and the visitor. */
 function portKey(session: string): string | undefined {
   const to = /^ {2}frontend=ports(?:_inside)? .* addr=\S+:(\d+)$/m.exec(session)?.[1]
   const [, address, from] = / source=(\S+):(\d+)$/m.exec(session) ?? []
@@ -143,7 +148,10 @@ function portKey(session: string): string | undefined {
 
 type Session = Omit<OpenStream, keyof Owner>
 
-/** While it is connected to the service, and no head of an answer has come. What is still connecting fails by itself. */
+/**
+ * While it is connected to the service, and no head of an answer has arrived. One that is still connecting fails by
+ * itself.
+ */
 function findWire(session: string): Wire | undefined {
   const isWaiting = session.includes(' rsp.st=MSG_RPBEFORE ') && /^ {2}scb=.* state=EST /m.test(session)
   const from = /^ {2}backend=\S+ .* addr=([\da-f.:]+):(\d+)$/m.exec(session)
@@ -168,9 +176,9 @@ interface Routes {
 }
 
 /**
- * Ends the open connections of services that are disabled or gone, of visitors whom a list no longer admits, and of
- * those who came in without the sign-in that is required now; never one of another service.
- * @param checksAllStreams not only those of changed services: for what a previous edge process left unfinished.
+ * Ends the open connections of disabled and removed services, of visitors whom a list no longer admits, and of
+ * visitors without the sign-in that is now required; never one of another service.
+ * @param checksAllStreams not only those of changed services, in case a previous edge process left some
  * @returns whether all have ended
  */
 export async function endUnwanted(
@@ -186,7 +194,7 @@ export async function endUnwanted(
     const route = findRoute(routes.wanted, service)
     if (!route?.enabled || !isAllowed(route, source)) return true
     if (isPortRoute(route) || route.signIn === null) return false
-    // Where nobody had to sign in before, somebody may have to now.
+    // Where no sign-in was required, it may be now.
     if (member === '-') return relisted.has(service)
     return member === undefined || members.get(member) !== route.domain
   }
@@ -195,9 +203,9 @@ export async function endUnwanted(
 }
 
 /**
- * Ends the requests that wait for an answer of nodes which do not give any. Downloads and WebSockets stay: they go on
- * when the tunnel is back. The kernel ends their connections to the services, which HAProxy then answers for by a page;
- * where it cannot do that, HAProxy ends the visitors' connections without one.
+ * Ends the requests that wait for an answer from nodes that are down. Downloads and WebSockets stay: they continue
+ * when the tunnel is back. The kernel ends the connections to the services, so that HAProxy answers with a page;
+ * where it cannot, HAProxy ends the visitors' connections without one.
  * @returns whether all have ended
  */
 export async function endWaiting(
@@ -206,7 +214,7 @@ export async function endWaiting(
   nodes: ReadonlySet<number>,
 ): Promise<boolean> {
   const services = new Set<number>()
-  // A HAProxy that was taken over names no other connection of this machine.
+  // Checked, so that a HAProxy that was taken over cannot name another connection of this machine.
   const targets = new Set<string>()
   for (const section of routes.values())
     for (const { id, node, address, backend } of section)
@@ -232,7 +240,7 @@ export async function endWaiting(
   )
 }
 
-/** Has the kernel end connections of HAProxy's to services. */
+/** Makes the kernel end HAProxy's connections to services. */
 async function cut(exec: Pick<Exec, 'run'>, streams: readonly Session[]): Promise<void> {
   const ends = streams.flatMap(({ waitsBy }) => (waitsBy ? [waitsBy] : []))
   if (ends.length === 0) return
@@ -240,7 +248,7 @@ async function cut(exec: Pick<Exec, 'run'>, streams: readonly Session[]): Promis
   await exec.run('ss', ['--kill', '--no-header', '--numeric', '--tcp', ...filter])
 }
 
-/** Whether the change may leave connections open that have to be ended. */
+/** Whether open connections may have to be ended because of the change. */
 export function takesAway(routes: Routes): boolean {
   if (losesEntries(routes)) return true
   return [...changedServices(routes.lines)].some((service) => {
@@ -250,7 +258,7 @@ export function takesAway(routes: Routes): boolean {
   })
 }
 
-/** Whether somebody is no longer on the list of a domain, or has to sign in again. */
+/** Whether the change removes an entry from a domain's list, or makes visitors sign in again. */
 function losesEntries({ entries }: Routes): boolean {
   return [...entries].some(
     ([key, { before, after }]) => key.startsWith('m') && before !== undefined && after !== before,

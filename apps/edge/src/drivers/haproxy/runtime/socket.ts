@@ -4,7 +4,7 @@ import { askSocket } from '@postern/host/socket'
 /** The runtime socket did not answer, or not in time. */
 export class HaproxySocketError extends Error {
   readonly code = 'haproxy_socket'
-  /** Somebody listens there, and has not answered. */
+  /** A program listens there, but has not answered. */
   readonly isSilence: boolean
   constructor(message: string, isSilence = false) {
     super(message)
@@ -12,20 +12,20 @@ export class HaproxySocketError extends Error {
   }
 }
 
-/** HAProxy's runtime socket. One connection a command, which HAProxy closes after its answer. */
+/** HAProxy's runtime socket. One connection for each command, which HAProxy closes after its answer. */
 export interface HaproxySocket {
   /** @throws HaproxySocketError */
   send(command: string): Promise<string>
   /** Many short commands, packed into as few connections as possible; the answers one after another. */
   sendAll(commands: readonly string[]): Promise<string>
-  /** For an answer of any length: it comes in pieces and is not kept. */
+  /** For an answer of any length: it arrives in pieces and is not kept. */
   read(command: string, onText: (text: string) => void): Promise<void>
 }
 
 const LIMITS = { timeoutMs: 2_000, mostBytes: 64 * 1024 * 1024 }
-/** All requests of the largest HAProxy, with 2.5 kB for each. */
+/** Enough for all requests of the largest HAProxy, with 2.5 kB each. */
 const LONGEST = 1024 * 1024 * 1024
-/** A longer command vanishes without an answer at 16 kB. */
+/** A command of 16 kB or more vanishes without an answer. */
 export const MAX_COMMAND = 14_000
 
 export function openHaproxySocket(path: string): HaproxySocket {

@@ -1,0 +1,80 @@
+import type { Edge, Problem } from '@postern/contract/edge/edge'
+import type { EdgeReport } from '@postern/contract/edge/edge-messages'
+import type { Kysely } from 'kysely'
+import type { Database } from '../../db/schema.ts'
+import { readNames } from './names.ts'
+
+/** What is known of an edge since this server started. */
+export interface KnownEdge {
+  /** Null: it is not connected. */
+  link: object | null
+  version: string | null
+  report: EdgeReport | null
+  /** ms since the epoch. */
+  lastSeen: number
+}
+type KnownEdges = ReadonlyMap<number, KnownEdge>
+
+/** How many problems are shown with an edge; the list of what needs attention has them all. */
+const MOST_TOLD = 20
+
+export async function listEdges(
+  db: Kysely<Database>,
+  states: KnownEdges,
+  own: readonly string[],
+): Promise<Edge[]> {
+  const rows = await selectEdges(db)
+  // The server's own problem is shown with the edge on its machine.
+  const beside = own.map((message): Problem => ({ scope: { kind: 'edge' }, message }))
+  const problemsOf = (id: number) => [
+    ...(id === rows[0]?.id ? beside : []),
+    ...(states.get(id)?.report?.problems ?? []),
+  ]
+  const shown = new Map(rows.map(({ id }) => [id, firstProblems(problemsOf(id))]))
+  const nameOf = await readNames(
+    db,
+    [...shown.values()].flat().map(({ scope }) => scope),
+  )
+  return rows.map(({ id, name }) => {
+    const state = states.get(id)
+    return {
+      id,
+      name,
+      connected: state !== undefined && state.link !== null,
+      version: state?.version ?? null,
+      wanted: state?.report?.wanted ?? 0,
+      applied: state?.report?.applied ?? 0,
+      problems: (shown.get(id) ?? []).map((problem) => ({ ...problem, name: nameOf(problem.scope) })),
+      problemCount: problemsOf(id).length,
+      isStuck: state?.report?.isStuck ?? false,
+      dataPlane: state?.report?.dataPlane ?? null,
+      lastSeen: state ? new Date(state.lastSeen).toISOString() : null,
+    }
+  })
+}
+
+/** All problems of the edges as a whole, and those of the server itself. */
+export async function listOwnProblems(
+  db: Kysely<Database>,
+  states: KnownEdges,
+  own: readonly string[],
+): Promise<{ name: string; message: string }[]> {
+  const rows = await selectEdges(db)
+  return rows.flatMap(({ id, name }, index) => {
+    const { link = null, report = null } = states.get(id) ?? {}
+    const reported = link === null ? [] : (report?.problems ?? []).filter(isOwn)
+    const beside = index === 0 ? own : []
+    return [...beside, ...reported.map(({ message }) => message)].map((message) => ({ name, message }))
+  })
+}
+
+async function selectEdges(db: Kysely<Database>): Promise<{ id: number; name: string }[]> {
+  return await db.selectFrom('edges').select(['id', 'name']).orderBy('id').execute()
+}
+
+const isOwn = ({ scope }: Problem) => scope.kind === 'edge'
+
+/** Those of the edge itself first. */
+function firstProblems(problems: readonly Problem[]): Problem[] {
+  return [...problems.filter(isOwn), ...problems.filter((problem) => !isOwn(problem))].slice(0, MOST_TOLD)
+}

@@ -1,0 +1,79 @@
+import type { Traffic } from '@postern/contract/figures'
+import type { Kysely } from 'kysely'
+import type { Context } from '../../context.ts'
+import type { LiveDatabase } from '../../db/live-schema.ts'
+import { listTimes } from './counts.ts'
+import { unpack } from './pack.ts'
+import { DAY, HOUR, MINUTE } from './steps.ts'
+
+/** A line as small as that of a row has room for so many points. */
+const STEP = 30 * MINUTE
+const LENGTH = DAY / STEP
+
+type Parts = Pick<Context, 'liveDb' | 'clock'>
+type Line = Traffic['data'][number]
+
+/**
+ * What some services, nodes or domains carried in the last day: three statements for all of them together.
+ * @param keyOf the key of an id
+ */
+export async function readTraffic(
+  { liveDb, clock }: Parts,
+  ids: readonly number[],
+  keyOf: (id: number) => number = (id) => id,
+): Promise<Traffic> {
+  const from = (Math.floor(clock() / STEP) - LENGTH + 1) * STEP
+  const lines = new Map(
+    ids.map((id): [number, Line] => [keyOf(id), { id, received: 0, sent: 0, line: Array(LENGTH).fill(0) }]),
+  )
+  const keys = [...lines.keys()]
+  const note = (key: number, time: number, received: number, sent: number) => {
+    const line = lines.get(key)
+    const index = Math.floor((time - from) / STEP)
+    const before = line?.line[index]
+    if (!line || before === undefined) return
+    line.received += received
+    line.sent += sent
+    line.line[index] = before + received + sent
+  }
+  await readFresh(liveDb, keys, from, note)
+  await readPacked(liveDb, keys, from, note)
+  return { from: new Date(from).toISOString(), step: STEP / 1000, data: [...lines.values()] }
+}
+
+type Note = (key: number, time: number, received: number, sent: number) => void
+
+async function readFresh(
+  liveDb: Kysely<LiveDatabase>,
+  keys: readonly number[],
+  from: number,
+  note: Note,
+): Promise<void> {
+  const rows = await liveDb
+    .selectFrom('counts')
+    .select(['service', 'minute', 'received', 'sent'])
+    .where('service', 'in', keys)
+    .where('minute', '>=', from / MINUTE)
+    .execute()
+  for (const { service, minute, received, sent } of rows) note(service, minute * MINUTE, received, sent)
+}
+
+/** By the whole key, as all other services lie between theirs. */
+async function readPacked(
+  liveDb: Kysely<LiveDatabase>,
+  keys: readonly number[],
+  from: number,
+  note: Note,
+): Promise<void> {
+  const hours = (await listTimes(liveDb, 'minutes')).filter((hour) => hour >= Math.floor(from / HOUR))
+  if (hours.length === 0) return
+  const rows = await liveDb
+    .selectFrom('minutes')
+    .select(['hour', 'service', 'packed'])
+    .where('hour', 'in', hours)
+    .where('service', 'in', keys)
+    .execute()
+  for (const { hour, service, packed } of rows)
+    for (const [minute, [, received, sent]] of unpack(packed))
+      note(service, hour * HOUR + minute * MINUTE, received, sent)
+}

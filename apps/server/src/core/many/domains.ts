@@ -1,0 +1,39 @@
+import type { ManyDomains, ManyResult } from '@postern/contract/services/many'
+import type { Context } from '../../context.ts'
+import { deleteDomain, refuseUsed } from '../domains/domains.ts'
+import { listFilteredDomains } from '../domains/records.ts'
+import { NotFoundError } from '../errors.ts'
+import { domainKey } from '../figures/keys.ts'
+import { refuseStale } from '../stale.ts'
+import { changeMany, type ManyRecord, type Work } from './many.ts'
+
+/** Those that services use stay. */
+export async function changeDomains(context: Context, actor: string, form: ManyDomains): Promise<ManyResult> {
+  const work: Work<ManyRecord, { search?: string | undefined }> = {
+    noun: 'domain',
+    done: 'deleted',
+    find: ({ search }, part) => listFilteredDomains(context, search, part),
+    async begin(tx, _revision, ids) {
+      const found = await tx
+        .selectFrom('domains')
+        .select(['id', 'domain', 'updated_at'])
+        .where('id', 'in', ids)
+        .execute()
+      const rows = new Map(found.map((row) => [row.id, row]))
+      return {
+        nameOf: (id) => rows.get(id)?.domain,
+        async act({ id, updated_at: seen }) {
+          const row = rows.get(id)
+          if (!row) throw new NotFoundError('Domain')
+          await refuseStale(tx, 'domains', row, seen)
+          await refuseUsed(tx, row)
+          await deleteDomain(tx, id)
+          return { updated_at: null, touched: { domains: [id] } }
+        },
+      }
+    },
+  }
+  const result = await changeMany(context, actor, form, work)
+  await context.counts.remove(result.done.map(({ id }) => domainKey(id)))
+  return result
+}

@@ -1,0 +1,153 @@
+import type { FieldError } from '@postern/contract/errors'
+import { MESSAGES } from '@postern/contract/messages'
+import {
+  CONSOLE_SETTINGS,
+  type ConsoleSetting,
+  findLock,
+  groupOf,
+  type InstallationSettings,
+  type SettingsForm,
+} from '@postern/contract/settings/console-settings'
+import { change, nextTime } from '../../changes/change.ts'
+import type { Context } from '../../context.ts'
+import { notePublicHost } from '../domains/used-names.ts'
+import { ConflictError, refuseFindings } from '../errors.ts'
+import type { Patch, Readable } from '../patch.ts'
+import type { Chosen, LiveSettings } from './live-settings.ts'
+import { findAuthorityFaults, findProviderFaults } from './outside.ts'
+import { findHostFaults, formerHostsAfter } from './public-host.ts'
+import { readSettings } from './records.ts'
+
+/**
+ * Changes settings, which are in force as soon as this has answered.
+ * @throws ValidationError with all problems, including a name that does not lead here, and a provider or an authority
+ * that does not answer; ConflictError
+ */
+export async function updateSettings(
+  context: Context,
+  actor: string,
+  patch: Patch<SettingsForm>,
+): Promise<InstallationSettings> {
+  const { liveSettings } = context
+  const before = await liveSettings.read(context.db)
+  const current = formOf(liveSettings, before)
+  const { values, errors } = readPatch(patch, current, before)
+  const invalid = [...errors, ...findOwnFaults(context, current, values, patch)]
+  refuseFindings({ invalid: onePerField(invalid), taken: [] })
+  // Every field has been read, or the errors were thrown.
+  const form = values as SettingsForm
+  const changed = CONSOLE_SETTINGS.filter((name) => current[name] !== form[name])
+  const next = await makeNext(context, before, form, actor)
+  if (changed.length === 0 && next.formerHosts.length === before.formerHosts.length)
+    return await readSettings(context)
+  refuseFindings(await findFaults(context, next, changed, form.confirmPublicHost))
+  await change(context, { actor, what: 'settings updated' }, async (tx, revision) => {
+    const now = await liveSettings.read(tx)
+    if (now.updatedAt !== before.updatedAt) throw stale(now)
+    await liveSettings.save(tx, revision, next)
+    await notePublicHost(tx, liveSettings.preview(next).publicHost)
+    const name = changed.length > 0 ? changed.join(', ') : 'former names'
+    return { value: undefined, touched: { settings: changed }, name }
+  })
+  return await readSettings(context)
+}
+
+type Texts = Record<ConsoleSetting, string | null>
+
+/** What is in force of it, so that a value that cannot be is asked for anew. */
+function formOf({ state }: LiveSettings, { formerHosts }: Chosen): Texts & SettingsForm {
+  // One entry for each name of the list.
+  const texts = Object.fromEntries(
+    CONSOLE_SETTINGS.map((name) => [name, state.chosen[name] ?? null]),
+  ) as Texts
+  return { ...texts, formerHosts, confirmPublicHost: false }
+}
+
+function readPatch(patch: Patch<SettingsForm>, current: object, before: Chosen) {
+  try {
+    return patch.read({ ...current }, before.updatedAt)
+  } catch (error) {
+    if (error instanceof ConflictError && error.code === 'stale') throw stale(before)
+    throw error
+  }
+}
+
+function stale({ updatedBy }: Chosen): ConflictError {
+  return new ConflictError(`${updatedBy ?? 'Someone else'} changed this while you were editing`, [], 'stale')
+}
+
+/** What is wrong by itself: nothing outside is asked. */
+function findOwnFaults(
+  { config }: Context,
+  current: Texts & SettingsForm,
+  form: Readable<SettingsForm>,
+  patch: Pick<Patch<SettingsForm>, 'has'>,
+): FieldError[] {
+  const isChanged = (name: ConsoleSetting) => form[name] !== undefined && form[name] !== current[name]
+  const faults = CONSOLE_SETTINGS.flatMap((field): FieldError[] => {
+    const lock = findLock(field, config.given)
+    if (lock) return isChanged(field) ? [{ field, message: `${lock} in the environment sets this` }] : []
+    const others = groupOf(field).filter((other) => other !== field)
+    if (form[field] === null && others.some((other) => form[other]))
+      return [{ field, message: MESSAGES.required }]
+    // A secret is for one provider, or one account: it must not go to another.
+    const isLeft = LEAVES[field]?.some(isChanged) && form[field] && !patch.has(field)
+    return isLeft ? [{ field, message: ENTER_ANEW }] : []
+  })
+  const added = (form.formerHosts ?? []).some((host) => !current.formerHosts.includes(host))
+  return [...faults, ...(added ? [{ field: 'formerHosts', message: 'can only be removed' }] : [])]
+}
+
+const LEAVES: Partial<Record<ConsoleSetting, readonly ConsoleSetting[]>> = {
+  POSTERN_OIDC_CLIENT_SECRET: ['POSTERN_OIDC_ISSUER'],
+  POSTERN_ACME_EAB_HMAC: ['POSTERN_ACME_DIRECTORY', 'POSTERN_ACME_EAB_KID'],
+}
+const ENTER_ANEW = 'Enter it again: the one that is stored belongs to the previous one'
+
+function onePerField(errors: readonly FieldError[]): FieldError[] {
+  return [...new Map(errors.toReversed().map((error) => [error.field, error])).values()].toReversed()
+}
+
+async function makeNext(
+  context: Context,
+  before: Chosen,
+  form: SettingsForm,
+  actor: string,
+): Promise<Chosen> {
+  const { liveSettings, config } = context
+  const values = { ...before.values }
+  for (const name of CONSOLE_SETTINGS) {
+    const text = form[name]
+    // What the environment hides is back when it does so no more.
+    if (findLock(name, config.given)) continue
+    if (text === null) delete values[name]
+    else values[name] = text
+  }
+  const kept = before.formerHosts.filter((host) => form.formerHosts.includes(host))
+  const next = {
+    values,
+    formerHosts: kept,
+    updatedAt: nextTime(context.clock(), before.updatedAt),
+    updatedBy: actor,
+  }
+  const { publicHost } = liveSettings.preview(next)
+  return { ...next, formerHosts: formerHostsAfter(context, publicHost, kept) }
+}
+
+async function findFaults(
+  context: Context,
+  next: Chosen,
+  changed: readonly ConsoleSetting[],
+  isConfirmed: boolean,
+) {
+  const { settings, publicHost } = context.liveSettings.preview(next)
+  const { formerHosts } = next
+  const has = (part: string) => changed.some((name) => name.startsWith(part))
+  const isMoved = publicHost !== context.config.publicHost
+  const [host, provider, authority] = await Promise.all([
+    isMoved ? findHostFaults(context, publicHost, { formerHosts, isConfirmed }) : { invalid: [], taken: [] },
+    has('POSTERN_OIDC_') ? findProviderFaults(settings) : [],
+    has('POSTERN_ACME_') ? findAuthorityFaults(settings, context.clock) : [],
+  ])
+  return { invalid: [...host.invalid, ...provider, ...authority], taken: host.taken }
+}

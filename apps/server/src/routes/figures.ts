@@ -1,0 +1,27 @@
+import { endpoints } from '@postern/contract/endpoints/endpoints'
+import type { FastifyInstance } from 'fastify'
+import {
+  getAllFigures,
+  getDomainFigures,
+  getEdgeFigures,
+  getNodeFigures,
+  getServiceFigures,
+} from '../core/figures/figures.ts'
+import { domainKey, nodeKey } from '../core/figures/keys.ts'
+import { readTraffic } from '../core/figures/traffic.ts'
+import { route } from '../http/route.ts'
+
+export function figureRoutes(app: FastifyInstance): void {
+  route(app, endpoints.serviceFigures, ({ context, params, query }) =>
+    getServiceFigures(context, params, query),
+  )
+  route(app, endpoints.nodeFigures, ({ context, params, query }) => getNodeFigures(context, params.id, query))
+  route(app, endpoints.domainFigures, ({ context, params, query }) =>
+    getDomainFigures(context, params.id, query),
+  )
+  route(app, endpoints.edgeFigures, ({ context, params, query }) => getEdgeFigures(context, params.id, query))
+  route(app, endpoints.allFigures, ({ context, query }) => getAllFigures(context, query))
+  route(app, endpoints.serviceTraffic, ({ context, query }) => readTraffic(context, query.ids))
+  route(app, endpoints.nodeTraffic, ({ context, query }) => readTraffic(context, query.ids, nodeKey))
+  route(app, endpoints.domainTraffic, ({ context, query }) => readTraffic(context, query.ids, domainKey))
+}

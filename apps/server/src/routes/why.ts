@@ -1,0 +1,26 @@
+import { endpoints } from '@postern/contract/endpoints/endpoints'
+import { findIp, formatIp } from '@postern/net/ip'
+import type { FastifyInstance } from 'fastify'
+import { askWhy, beginWhy } from '../core/why/ask.ts'
+import { route } from '../http/route.ts'
+
+export function whyRoutes(app: FastifyInstance): void {
+  route(app, endpoints.beginWhy, ({ context, caller, body, request }) =>
+    beginWhy(context, { owner: ownerOf(caller), ip: visitorOf(request.ip), nodeId: null }, body),
+  )
+  route(app, endpoints.getWhy, ({ context, caller, params }) => context.whys.get(ownerOf(caller), params.id))
+  route(app, endpoints.agentWhy, ({ context, caller: { nodeId }, body, request }) =>
+    askWhy(context, { owner: `node ${nodeId}`, ip: visitorOf(request.ip), nodeId }, body),
+  )
+  route(app, endpoints.edgeWhy, ({ context, caller, body }) =>
+    askWhy(context, { owner: `edge ${caller.edgeId}`, ip: null, nodeId: null }, body),
+  )
+}
+
+const ownerOf = ({ sessionId }: { sessionId: number }) => `session ${sessionId}`
+
+/** Whoever asks on the server's own machine is no visitor of services. */
+function visitorOf(address: string | undefined): string | null {
+  const ip = findIp(address ?? '')
+  return !ip || /^(127\.|::1$)/.test(formatIp(ip)) ? null : formatIp(ip)
+}

@@ -1,0 +1,141 @@
+import { AlertList, AlertQuery, DeliveryList, DeliveryQuery } from '../alerts/alerts.ts'
+import { Channel, ChannelForm, ChannelList, ChannelTest, ChannelTestForm } from '../alerts/channels.ts'
+import { QuietHours } from '../alerts/quiet-hours.ts'
+import { AlertRule, AlertRuleList, BuiltInRuleForm, FigureRuleForm } from '../alerts/rules.ts'
+import { byId } from '../fields.ts'
+import { deleted, type Endpoint, look, write } from './endpoint.ts'
+
+/** What is wrong now, who is told of it and how, and what was sent. */
+export const alerts = {
+  listAlerts: {
+    method: 'GET',
+    path: '/api/alerts',
+    noun: 'Server',
+    ...look,
+    query: AlertQuery,
+    answer: AlertList,
+  },
+  listDeliveries: {
+    method: 'GET',
+    path: '/api/alerts/deliveries',
+    noun: 'Server',
+    ...look,
+    query: DeliveryQuery,
+    answer: DeliveryList,
+  },
+  listChannels: {
+    method: 'GET',
+    path: '/api/alerts/channels',
+    noun: 'Channel',
+    ...look,
+    answer: ChannelList,
+  },
+  getChannel: {
+    method: 'GET',
+    path: '/api/alerts/channels/:id',
+    noun: 'Channel',
+    ...look,
+    params: byId,
+    answer: Channel,
+  },
+  createChannel: {
+    method: 'POST',
+    path: '/api/alerts/channels',
+    noun: 'Channel',
+    ...write,
+    body: ChannelForm,
+    answer: Channel,
+    status: 201,
+  },
+  updateChannel: {
+    method: 'PATCH',
+    path: '/api/alerts/channels/:id',
+    noun: 'Channel',
+    ...write,
+    params: byId,
+    body: ChannelForm,
+    answer: Channel,
+  },
+  deleteChannel: {
+    method: 'DELETE',
+    path: '/api/alerts/channels/:id',
+    noun: 'Channel',
+    ...write,
+    params: byId,
+    answer: deleted,
+  },
+  /** Sends a real message, and answers when it has arrived or failed. */
+  testChannel: {
+    method: 'POST',
+    path: '/api/alerts/channel-tests',
+    noun: 'Channel',
+    ...write,
+    body: ChannelTestForm,
+    answer: ChannelTest,
+  },
+  listAlertRules: {
+    method: 'GET',
+    path: '/api/alerts/rules',
+    noun: 'Rule',
+    ...look,
+    answer: AlertRuleList,
+  },
+  getAlertRule: {
+    method: 'GET',
+    path: '/api/alerts/rules/:id',
+    noun: 'Rule',
+    ...look,
+    params: byId,
+    answer: AlertRule,
+  },
+  updateBuiltInRule: {
+    method: 'PATCH',
+    path: '/api/alerts/built-in-rules/:id',
+    noun: 'Rule',
+    ...write,
+    params: byId,
+    body: BuiltInRuleForm,
+    answer: AlertRule,
+  },
+  createFigureRule: {
+    method: 'POST',
+    path: '/api/alerts/rules',
+    noun: 'Rule',
+    ...write,
+    body: FigureRuleForm,
+    answer: AlertRule,
+    status: 201,
+  },
+  updateFigureRule: {
+    method: 'PATCH',
+    path: '/api/alerts/rules/:id',
+    noun: 'Rule',
+    ...write,
+    params: byId,
+    body: FigureRuleForm,
+    answer: AlertRule,
+  },
+  deleteFigureRule: {
+    method: 'DELETE',
+    path: '/api/alerts/rules/:id',
+    noun: 'Rule',
+    ...write,
+    params: byId,
+    answer: deleted,
+  },
+  getQuietHours: {
+    method: 'GET',
+    path: '/api/alerts/quiet-hours',
+    noun: 'Server',
+    ...look,
+    answer: QuietHours,
+  },
+  setQuietHours: {
+    method: 'PUT',
+    path: '/api/alerts/quiet-hours',
+    noun: 'Server',
+    ...write,
+    body: QuietHours,
+    answer: QuietHours,
+  },
+} as const satisfies Record<string, Endpoint>

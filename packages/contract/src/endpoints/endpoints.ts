@@ -1,0 +1,24 @@
+import { HttpServiceForm } from '../services/http-service-form.ts'
+import { alerts } from './alerts.ts'
+import { endpoints as people } from './console-endpoints.ts'
+import type { Endpoint } from './endpoint.ts'
+import { figures } from './figures.ts'
+import { machines } from './machines.ts'
+import { many } from './many.ts'
+import { requests } from './requests.ts'
+import { settings } from './settings.ts'
+import { why } from './why.ts'
+
+/** Every call of the API: its path, its subject, who may make it, what it takes and what it answers. */
+export const endpoints = {
+  ...people,
+  ...figures,
+  ...machines,
+  ...why,
+  ...many,
+  ...requests,
+  ...alerts,
+  ...settings,
+  createHttpService: { ...people.createHttpService, body: HttpServiceForm },
+  updateHttpService: { ...people.updateHttpService, body: HttpServiceForm },
+} as const satisfies Record<string, Endpoint>

@@ -1,0 +1,44 @@
+import * as z from 'zod/mini'
+import { idText } from '../fields.ts'
+import { ManyDomains, ManyNodes, ManyResult, ManyServices, ManyTokens } from '../services/many.ts'
+import { type Endpoint, write } from './endpoint.ts'
+
+/**
+ * The same done to many records: one change for each request. What cannot be done to some is done to the others. The
+ * console loads these when a row is ticked.
+ */
+export const many = {
+  changeServices: {
+    method: 'POST',
+    path: '/api/services/many',
+    noun: 'Service',
+    ...write,
+    body: ManyServices,
+    answer: ManyResult,
+  },
+  changeNodes: {
+    method: 'POST',
+    path: '/api/nodes/many',
+    noun: 'Node',
+    ...write,
+    body: ManyNodes,
+    answer: ManyResult,
+  },
+  changeDomains: {
+    method: 'POST',
+    path: '/api/domains/many',
+    noun: 'Domain',
+    ...write,
+    body: ManyDomains,
+    answer: ManyResult,
+  },
+  changeTokens: {
+    method: 'POST',
+    path: '/api/nodes/:nodeId/pats/many',
+    noun: 'Token',
+    ...write,
+    params: z.object({ nodeId: idText }),
+    body: ManyTokens,
+    answer: ManyResult,
+  },
+} as const satisfies Record<string, Endpoint>

@@ -1,0 +1,38 @@
+import { BackupState } from '../backup.ts'
+import { InstallationSettings, SettingsForm } from '../settings/console-settings.ts'
+import { type Endpoint, nothing, write } from './endpoint.ts'
+
+/** How the installation is set up: only for those who may change it. */
+export const settings = {
+  getSettings: {
+    method: 'GET',
+    path: '/api/settings',
+    noun: 'Server',
+    ...write,
+    answer: InstallationSettings,
+  },
+  updateSettings: {
+    method: 'PATCH',
+    path: '/api/settings',
+    noun: 'Server',
+    ...write,
+    body: SettingsForm,
+    answer: InstallationSettings,
+  },
+  getBackups: {
+    method: 'GET',
+    path: '/api/settings/backups',
+    noun: 'Server',
+    ...write,
+    answer: BackupState,
+  },
+  /** Answers when it is made or has failed, or while it takes longer. */
+  makeBackup: {
+    method: 'POST',
+    path: '/api/settings/backups',
+    noun: 'Server',
+    ...write,
+    body: nothing,
+    answer: BackupState,
+  },
+} as const satisfies Record<string, Endpoint>

@@ -1,8 +1,0 @@
-import { launchHolder } from '@postern/host/exec'
-import { expect, test } from 'vitest'
-import { untilEntered } from './program-view.ts'
-
-test('without a namespace the reason is what unshare said', async () => {
-  const holder = launchHolder(['unshare', '--mount', '--propagation=sideways', 'cat'])
-  await expect(untilEntered(holder)).rejects.toThrow(/unshare: .*sideways/)
-})
