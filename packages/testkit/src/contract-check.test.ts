@@ -5,7 +5,7 @@ const JSON_TYPE = 'application/json; charset=utf-8'
 const said = (method: string, url: string, status: number, body: unknown) => () =>
   checkAnswer({ method, url, status, type: JSON_TYPE, text: JSON.stringify(body) })
 
-const account = { id: 1, username: 'admin', role: 'admin' }
+const account = { id: 1, username: 'admin', role: 'admin', reach: null }
 
 test('an answer that matches the contract passes, for people and for nodes', () => {
   expect(said('GET', '/api/auth/me', 200, account)).not.toThrow()

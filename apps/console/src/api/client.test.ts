@@ -81,7 +81,7 @@ test('400 without a message is an unknown error', async () => {
 })
 
 test('an answer that needs a session proves the token, and the sign-in proves nothing', async () => {
-  const account = apiThatAnswers(json(200, { id: 1, username: 'admin', role: 'admin' }))
+  const account = apiThatAnswers(json(200, { id: 1, username: 'admin', role: 'admin', reach: null }))
   await account.api.call(endpoints.me, {})
   expect(account.onAccepted).toHaveBeenCalledOnce()
   const login = apiThatAnswers(json(200, { token: 't', expires_in: 1 }))

@@ -1,7 +1,6 @@
 import type { CertificateKind, OrderStep } from '@postern/contract/certificates'
 import type { SignInOutcome } from '@postern/contract/domains'
 import type { ServiceType } from '@postern/contract/services/services'
-import type { Role } from '@postern/contract/sign-in/auth'
 import type { ColumnType, Generated, InsertType, Selectable, SelectType, Updateable } from 'kysely'
 import type {
   AlertChannelsTable,
@@ -11,6 +10,7 @@ import type {
   MutesTable,
 } from './alert-tables.ts'
 import type { Fixed, Flag, HttpColumns, Json, Sealed, TcpColumns, Time } from './columns.ts'
+import type { UserDomainsTable, UserNodesTable, UsersTable } from './people-tables.ts'
 import type {
   FreedDomainsTable,
   FreedPortsTable,
@@ -19,16 +19,9 @@ import type {
   PublishedDomainsTable,
 } from './publication-tables.ts'
 
-interface Dated {
+export interface Dated {
   created_at: Fixed<Time>
   updated_at: Time
-}
-
-interface UsersTable extends Dated {
-  id: Generated<number>
-  username: string
-  password_hash: string
-  role: Role
 }
 
 interface SessionsTable {
@@ -254,6 +247,8 @@ export type StatedUpdate<T extends keyof StatedTables> = Omit<Updateable<StatedT
 
 export interface Database {
   users: UsersTable
+  user_nodes: UserNodesTable
+  user_domains: UserDomainsTable
   sessions: SessionsTable
   sign_in_networks: SignInNetworksTable
   settings: SettingsTable

@@ -59,9 +59,19 @@ export async function authenticate(
  * The person stays signed in, because other endpoints are allowed. A role that the contract does not know may do
  * nothing.
  */
-function refuseRole({ role }: SessionCaller, { roles }: Endpoint): void {
-  if (roles === 'any' || roles?.includes(role)) return
-  throw new ForbiddenError('Your role does not allow this. Ask an administrator.', 'role')
+function refuseRole({ role, reach }: SessionCaller, { roles, isWhole }: Endpoint): void {
+  if (roles !== 'any' && !roles?.includes(role))
+    throw new ForbiddenError(
+      roles?.includes('editor')
+        ? 'Your role does not allow this. Ask an editor or an administrator.'
+        : 'Your role does not allow this. Ask an administrator.',
+      'role',
+    )
+  if (isWhole && reach)
+    throw new ForbiddenError(
+      'This is about the whole installation, and you may only see a part of it. Ask an administrator.',
+      'role',
+    )
 }
 
 async function findCaller(context: Context, request: FastifyRequest, { auth }: Endpoint): Promise<Caller> {

@@ -25,5 +25,6 @@ export function authRoutes(app: FastifyInstance): void {
     id: caller.userId,
     username: caller.username,
     role: caller.role,
+    reach: caller.reach,
   }))
 }

@@ -10,7 +10,7 @@ import {
   SignInQuery,
 } from '../domains.ts'
 import { byId } from '../fields.ts'
-import { deleted, type Endpoint, look, nothing, write } from './endpoint.ts'
+import { deleted, type Endpoint, edit, look, nothing } from './endpoint.ts'
 
 /** Domains. */
 export const domains = {
@@ -42,7 +42,8 @@ export const domains = {
     method: 'POST',
     path: '/api/domains',
     noun: 'Domain',
-    ...write,
+    ...edit,
+    isWhole: true,
     body: DomainForm,
     answer: Domain,
     status: 201,
@@ -59,7 +60,7 @@ export const domains = {
     method: 'PATCH',
     path: '/api/domains/:id',
     noun: 'Domain',
-    ...write,
+    ...edit,
     params: byId,
     body: DomainForm,
     answer: Domain,
@@ -79,7 +80,7 @@ export const domains = {
     method: 'POST',
     path: '/api/domains/:id/sign-ins/end',
     noun: 'Domain',
-    ...write,
+    ...edit,
     params: byId,
     body: EndSessionsForm,
     answer: deleted,
@@ -89,7 +90,7 @@ export const domains = {
     method: 'POST',
     path: '/api/domains/:id/certificate/retry',
     noun: 'Domain',
-    ...write,
+    ...edit,
     params: byId,
     body: nothing,
     answer: Domain,
@@ -98,7 +99,7 @@ export const domains = {
     method: 'DELETE',
     path: '/api/domains/:id',
     noun: 'Domain',
-    ...write,
+    ...edit,
     params: byId,
     answer: deleted,
   },

@@ -28,10 +28,17 @@ interface Address {
   noun: Noun
 }
 
-/** Who may call; for people, those in one of these roles, or everybody who is signed in. */
+/**
+ * Who may call; for people, those in one of these roles, or everybody who is signed in. `isWhole`: it is about the whole
+ * installation, so that people who are limited to some nodes and domains may not.
+ */
 type Permission =
-  | { auth: 'none' | 'node' | 'edge'; roles?: never }
-  | { auth: 'session' | 'download' | 'stream' | 'session or node'; roles: readonly Role[] | 'any' }
+  | { auth: 'none' | 'node' | 'edge'; roles?: never; isWhole?: never }
+  | {
+      auth: 'session' | 'download' | 'stream' | 'session or node'
+      roles: readonly Role[] | 'any'
+      isWhole?: true
+    }
 
 interface Shapes {
   params?: z.ZodMiniType
@@ -61,7 +68,11 @@ export const nothing = z.strictObject({})
 export const deleted = z.object({ id: z.number() })
 
 export const ADMINS: readonly Role[] = ['admin']
+export const EDITORS: readonly Role[] = ['admin', 'editor']
 /** Looking at something, following it, and changing it. */
 export const look = { auth: 'session', roles: ROLES } as const
 export const watch = { auth: 'stream', roles: ROLES } as const
-export const write = { auth: 'session', roles: ADMINS } as const
+export const edit = { auth: 'session', roles: EDITORS } as const
+/** The same for what is about the whole installation. */
+export const lookAtAll = { ...look, isWhole: true } as const
+export const administer = { auth: 'session', roles: ADMINS, isWhole: true } as const

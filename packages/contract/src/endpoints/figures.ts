@@ -20,7 +20,7 @@ export const figures = {
   },
   nodeFigures: { path: '/api/nodes/:id/figures', noun: 'Node', params: byId, ...chart },
   domainFigures: { path: '/api/domains/:id/figures', noun: 'Domain', params: byId, ...chart },
-  edgeFigures: { path: '/api/edges/:id/figures', noun: 'Edge', params: byId, ...chart },
+  edgeFigures: { path: '/api/edges/:id/figures', noun: 'Edge', params: byId, ...chart, isWhole: true },
   /** Of the whole installation. */
   allFigures: { path: '/api/figures', noun: 'Server', ...chart },
   serviceTraffic: { path: '/api/figures/services', noun: 'Service', ...rows },

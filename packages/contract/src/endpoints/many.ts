@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { idText } from '../fields.ts'
 import { ManyDomains, ManyNodes, ManyResult, ManyServices, ManyTokens } from '../services/many.ts'
-import { type Endpoint, write } from './endpoint.ts'
+import { type Endpoint, edit } from './endpoint.ts'
 
 /**
  * The same done to many records: one change for each request. What cannot be done to some is done to the others. The
@@ -12,7 +12,7 @@ export const many = {
     method: 'POST',
     path: '/api/services/many',
     noun: 'Service',
-    ...write,
+    ...edit,
     body: ManyServices,
     answer: ManyResult,
   },
@@ -20,7 +20,7 @@ export const many = {
     method: 'POST',
     path: '/api/nodes/many',
     noun: 'Node',
-    ...write,
+    ...edit,
     body: ManyNodes,
     answer: ManyResult,
   },
@@ -28,7 +28,7 @@ export const many = {
     method: 'POST',
     path: '/api/domains/many',
     noun: 'Domain',
-    ...write,
+    ...edit,
     body: ManyDomains,
     answer: ManyResult,
   },
@@ -36,7 +36,7 @@ export const many = {
     method: 'POST',
     path: '/api/nodes/:nodeId/pats/many',
     noun: 'Token',
-    ...write,
+    ...edit,
     params: z.object({ nodeId: idText }),
     body: ManyTokens,
     answer: ManyResult,

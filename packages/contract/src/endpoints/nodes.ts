@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { MuteForm } from '../alerts/mute.ts'
 import { byId } from '../fields.ts'
 import { CreatedNode, Node, NodeForm, NodeList, NodeQuery, NodeStreamQuery } from '../nodes.ts'
-import { ADMINS, deleted, type Endpoint, look, nothing, watch, write } from './endpoint.ts'
+import { deleted, EDITORS, type Endpoint, edit, look, nothing, watch } from './endpoint.ts'
 
 /** Without `replace`, a node whose agent has made its own key is refused with the code `agent_key`. */
 const downloadQuery = z.strictObject({
@@ -17,7 +17,8 @@ export const nodes = {
     method: 'POST',
     path: '/api/nodes',
     noun: 'Node',
-    ...write,
+    ...edit,
+    isWhole: true,
     body: NodeForm,
     answer: CreatedNode,
     status: 201,
@@ -27,7 +28,7 @@ export const nodes = {
     method: 'PATCH',
     path: '/api/nodes/:id',
     noun: 'Node',
-    ...write,
+    ...edit,
     params: byId,
     body: NodeForm,
     answer: Node,
@@ -36,7 +37,7 @@ export const nodes = {
     method: 'DELETE',
     path: '/api/nodes/:id',
     noun: 'Node',
-    ...write,
+    ...edit,
     params: byId,
     answer: deleted,
   },
@@ -44,7 +45,7 @@ export const nodes = {
     method: 'PATCH',
     path: '/api/nodes/:id/enable',
     noun: 'Node',
-    ...write,
+    ...edit,
     params: byId,
     body: nothing,
     answer: Node,
@@ -53,7 +54,7 @@ export const nodes = {
     method: 'PATCH',
     path: '/api/nodes/:id/disable',
     noun: 'Node',
-    ...write,
+    ...edit,
     params: byId,
     body: nothing,
     answer: Node,
@@ -62,7 +63,7 @@ export const nodes = {
     method: 'PATCH',
     path: '/api/nodes/:id/mute',
     noun: 'Node',
-    ...write,
+    ...edit,
     params: byId,
     body: MuteForm,
     answer: Node,
@@ -71,7 +72,7 @@ export const nodes = {
     method: 'PATCH',
     path: '/api/nodes/:id/unmute',
     noun: 'Node',
-    ...write,
+    ...edit,
     params: byId,
     body: nothing,
     answer: Node,
@@ -81,7 +82,7 @@ export const nodes = {
     path: '/api/nodes/:id/download',
     noun: 'Node',
     auth: 'download',
-    roles: ADMINS,
+    roles: EDITORS,
     params: byId,
     query: downloadQuery,
   },

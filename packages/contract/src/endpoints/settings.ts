@@ -1,6 +1,6 @@
 import { BackupState } from '../backup.ts'
 import { InstallationSettings, SettingsForm } from '../settings/console-settings.ts'
-import { type Endpoint, nothing, write } from './endpoint.ts'
+import { administer, type Endpoint, nothing } from './endpoint.ts'
 
 /** How the installation is set up: only for those who may change it. */
 export const settings = {
@@ -8,14 +8,14 @@ export const settings = {
     method: 'GET',
     path: '/api/settings',
     noun: 'Server',
-    ...write,
+    ...administer,
     answer: InstallationSettings,
   },
   updateSettings: {
     method: 'PATCH',
     path: '/api/settings',
     noun: 'Server',
-    ...write,
+    ...administer,
     body: SettingsForm,
     answer: InstallationSettings,
   },
@@ -23,7 +23,7 @@ export const settings = {
     method: 'GET',
     path: '/api/settings/backups',
     noun: 'Server',
-    ...write,
+    ...administer,
     answer: BackupState,
   },
   /** Answers when it is made or has failed, or while it takes longer. */
@@ -31,7 +31,7 @@ export const settings = {
     method: 'POST',
     path: '/api/settings/backups',
     noun: 'Server',
-    ...write,
+    ...administer,
     body: nothing,
     answer: BackupState,
   },

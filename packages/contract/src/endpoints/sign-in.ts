@@ -1,5 +1,5 @@
 import { ProviderCheck, Trial, TrialStart } from '../sign-in/trials.ts'
-import { type Endpoint, look, nothing, write } from './endpoint.ts'
+import { administer, type Endpoint, look, nothing } from './endpoint.ts'
 
 /** The provider of sign-ins in front of services, and trying it out. */
 export const signIn = {
@@ -14,7 +14,7 @@ export const signIn = {
     method: 'POST',
     path: '/api/sign-in/trial',
     noun: 'Server',
-    ...write,
+    ...administer,
     body: nothing,
     answer: TrialStart,
   },

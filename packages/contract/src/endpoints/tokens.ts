@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { idText } from '../fields.ts'
 import { CreatedPat, Pat, PatEnd, PatForm, PatList, PatQuery } from '../pats.ts'
-import { deleted, type Endpoint, look, nothing, write } from './endpoint.ts'
+import { deleted, type Endpoint, edit, look, nothing } from './endpoint.ts'
 
 const ofNode = z.object({ nodeId: idText })
 const one = z.object({ nodeId: idText, id: idText })
@@ -21,7 +21,7 @@ export const tokens = {
     method: 'POST',
     path: '/api/nodes/:nodeId/pats',
     noun: 'Token',
-    ...write,
+    ...edit,
     params: ofNode,
     body: PatForm,
     answer: CreatedPat,
@@ -35,7 +35,7 @@ export const tokens = {
     method: 'POST',
     path: '/api/nodes/:nodeId/pats/:id/rotate',
     noun: 'Token',
-    ...write,
+    ...edit,
     params: one,
     body: nothing,
     answer: CreatedPat,
@@ -45,7 +45,7 @@ export const tokens = {
     method: 'PATCH',
     path: '/api/nodes/:nodeId/pats/:id/revoke',
     noun: 'Token',
-    ...write,
+    ...edit,
     params: one,
     query: PatEnd,
     body: nothing,
@@ -55,7 +55,7 @@ export const tokens = {
     method: 'DELETE',
     path: '/api/nodes/:nodeId/pats/:id',
     noun: 'Token',
-    ...write,
+    ...edit,
     params: one,
     query: PatEnd,
     answer: deleted,

@@ -25,10 +25,17 @@ export type Ticket = z.infer<typeof Ticket>
  */
 export const SESSION_KEY_HEADER = 'x-postern-key'
 
-/** What a person may do: each endpoint lists the roles that may call it. */
-export const Role = z.enum(['admin'])
+/**
+ * What a person may do: each endpoint lists the roles that may call it. An admin may do everything, an editor changes
+ * nodes, their tokens, domains and services, and a viewer sees everything but secrets.
+ */
+export const Role = z.enum(['admin', 'editor', 'viewer'])
 export type Role = z.infer<typeof Role>
 export const ROLES: readonly Role[] = Role.options
 
-export const Account = z.object({ id: z.number(), username: z.string(), role: Role })
+/** The nodes, with their services and tokens, and the domains that a person is limited to; null: to nothing. */
+export const Reach = z.nullable(z.strictObject({ nodes: z.array(z.number()), domains: z.array(z.number()) }))
+export type Reach = z.infer<typeof Reach>
+
+export const Account = z.object({ id: z.number(), username: z.string(), role: Role, reach: Reach })
 export type Account = z.infer<typeof Account>

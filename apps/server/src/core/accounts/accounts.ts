@@ -61,13 +61,20 @@ export async function signIn(
 }
 
 /**
- * An unknown name takes as long as a wrong password, since it is compared with the first account's. Only a wrong password is a failure: when the server was too busy
- * to check it, the attempt does not count.
+ * An unknown name takes as long as a wrong password, since it is compared with the first account's. Only a wrong password
+ * is a failure: when the server was too busy to check it, the attempt does not count.
  * @returns the account's id
  */
 async function checkPassword(context: Context, form: LoginForm, attempt: Attempt): Promise<number> {
-  const users = context.db.selectFrom('users').select(['id', 'password_hash'])
-  const user = await users.where('username', '=', form.username).executeTakeFirst()
+  const users = context.db
+    .selectFrom('users')
+    .select(['id', 'password_hash'])
+    .where('password_hash', 'is not', null)
+    .$narrowType<{ password_hash: string }>()
+  const user = await users
+    .where('username', '=', form.username)
+    .where('is_disabled', '=', 0)
+    .executeTakeFirst()
   const { password_hash: stored } = user ?? (await users.orderBy('id').limit(1).executeTakeFirstOrThrow())
   const isRight = await context.passwordGate
     .pass(() => isPassword(form.password, stored), attempt.rank)

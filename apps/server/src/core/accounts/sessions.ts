@@ -2,7 +2,9 @@ import type { Role } from '@postern/contract/sign-in/auth'
 import { TOKEN_PREFIXES } from '@postern/contract/tokens'
 import type { Selectable } from 'kysely'
 import type { Context } from '../../context.ts'
+import type { Flag } from '../../db/columns.ts'
 import type { Database } from '../../db/schema.ts'
+import { type Access, readReach } from '../access/access.ts'
 import { hashToken, isSameHash } from '../secrets/secrets.ts'
 
 /** Sessions slide: each is valid for this long after its last use, */
@@ -12,11 +14,10 @@ export const SESSION_MAX_MS = 30 * 24 * 3600 * 1000
 /** A use so soon after the last one is not written to the database. */
 const SLIDE_MS = 3600 * 1000
 
-export interface Session {
+export interface Session extends Access {
   sessionId: number
   userId: number
   username: string
-  role: Role
   /** ms since the epoch. */
   expiresAt: number
 }
@@ -85,11 +86,12 @@ function selectSessions(context: Context) {
     .selectFrom('sessions')
     .innerJoin('users', 'users.id', 'sessions.user_id')
     .select(['sessions.id', 'sessions.user_id', 'sessions.expires_at', 'sessions.created_at'])
-    .select(['sessions.key_hash', 'users.username', 'users.role'])
+    .select(['sessions.key_hash', 'users.username', 'users.role', 'users.is_limited'])
     .where('sessions.expires_at', '>', context.clock())
+    .where('users.is_disabled', '=', 0)
 }
 
-type SessionRow = Selectable<Database['sessions']> & { username: string; role: Role }
+type SessionRow = Selectable<Database['sessions']> & { username: string; role: Role; is_limited: Flag }
 
 async function use(
   context: Context,
@@ -100,7 +102,8 @@ async function use(
   if (end <= now) return undefined
   const expiresAt = await slide(context, row.id, row.expires_at, Math.min(now + SESSION_MS, end))
   const { id: sessionId, user_id: userId, username, role } = row
-  return { sessionId, userId, username, role, expiresAt }
+  const reach = await readReach(context.db, userId, row.is_limited === 1)
+  return { sessionId, userId, username, role, reach, expiresAt }
 }
 
 async function slide(context: Context, id: number, expiresAt: number, next: number): Promise<number> {

@@ -23,7 +23,7 @@ test('a right password gives a token for seven days, kept only as a hash', async
   const { token, expires_in } = answer.json()
   expect(token).toMatch(/^pts_[\w-]{43}$/)
   expect(expires_in).toBe(SESSION_MS / 1000)
-  expect((await withBearer(token)).json()).toEqual({ id: 1, username: 'admin', role: 'admin' })
+  expect((await withBearer(token)).json()).toEqual({ id: 1, username: 'admin', role: 'admin', reach: null })
   const stored = await server.context.db.selectFrom('sessions').selectAll().execute()
   expect(JSON.stringify(stored)).not.toContain(token)
 })
