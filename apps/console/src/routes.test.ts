@@ -16,6 +16,7 @@ const examples = {
   serviceLogs: urls.serviceLogs({ nodeId: 7, type: 'http', id: 3 }),
   serviceTraffic: urls.serviceTraffic({ nodeId: 7, type: 'http', id: 3 }, 0),
   account: urls.account(),
+  people: urls.people(),
   settings: urls.settings(),
   alerts: urls.alerts(),
   alertHistory: urls.alertHistory(),

@@ -70,6 +70,7 @@ export const OUTLINE: readonly OutlineGroup[] = [
   {
     title: 'Operate',
     pages: [
+      page('people', 'People'),
       page('accounts', 'Accounts and passwords'),
       page('palette', 'Search and commands'),
       page('many-at-once', 'Many at once'),

@@ -69,6 +69,7 @@ export function rulesFor(role: Role) {
     },
     /** How the installation is set up. */
     settings: ADMINS.includes(role),
+    people: ADMINS.includes(role),
     domain: {
       add: may(endpoints.createDomain),
       edit: rule(endpoints.updateDomain),

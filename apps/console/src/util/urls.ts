@@ -6,9 +6,11 @@ interface ServiceFilters {
   node?: number
 }
 
-/** Every path of the console. The router and all links are made of these; the sign-in page is a document of its own. */
+/** Every path of the console. The router and all links are made of these; the first two are documents of their own. */
 export const urls = {
   login: () => '/login',
+  /** Where a link for a person leads; its secret is behind the `#`. */
+  invite: () => '/invite',
   home: () => '/',
   domains: () => '/domains',
   testSignIn: () => '/domains/test-sign-in',
@@ -30,6 +32,7 @@ export const urls = {
   serviceTraffic: ({ nodeId, type, id }: Pick<Service, 'nodeId' | 'type' | 'id'>, at?: number) =>
     `/nodes/${nodeId}/${type}/${id}/traffic${at === undefined ? '' : `?at=${new Date(at).toISOString()}`}`,
   account: () => '/account',
+  people: () => '/people',
   settings: () => '/settings',
   alerts: () => '/alerts',
   alertHistory: () => '/alerts/history',
@@ -59,6 +62,7 @@ export const serverUrls = {
   lostPassword: () => '/docs/accounts#a-forgotten-password',
   root: () => '/install/root.crt',
   signIn: () => '/docs/sign-in',
+  people: () => '/docs/people',
   alerts: () => '/docs/alerts',
   backups: () => '/docs/backup-and-restore',
   webhooks: () => '/docs/alerts#webhooks',
@@ -86,12 +90,13 @@ export const routePaths = {
   serviceTraffic: '/nodes/:nodeId/:type/:id/traffic',
   requests: '/requests',
   account: '/account',
+  people: '/people',
   settings: '/settings',
   alerts: '/alerts',
   alertHistory: '/alerts/history',
   alertChannels: '/alerts/channels',
   alertRules: '/alerts/rules',
-} as const satisfies Record<Exclude<keyof typeof urls, 'login'>, string>
+} as const satisfies Record<Exclude<keyof typeof urls, 'login' | 'invite'>, string>
 
 type Row = Pick<Service, 'nodeId' | 'type' | 'name'> & { id?: number }
 

@@ -9,8 +9,14 @@ import type {
   AlertsTable,
   MutesTable,
 } from './alert-tables.ts'
-import type { Fixed, Flag, HttpColumns, Json, Sealed, TcpColumns, Time } from './columns.ts'
-import type { UserDomainsTable, UserNodesTable, UsersTable } from './people-tables.ts'
+import type { Dated, Fixed, Flag, HttpColumns, Json, Sealed, TcpColumns, Time } from './columns.ts'
+import type {
+  InvitesTable,
+  SessionsTable,
+  UserDomainsTable,
+  UserNodesTable,
+  UsersTable,
+} from './people-tables.ts'
 import type {
   FreedDomainsTable,
   FreedPortsTable,
@@ -18,25 +24,6 @@ import type {
   PublicationsTable,
   PublishedDomainsTable,
 } from './publication-tables.ts'
-
-export interface Dated {
-  created_at: Fixed<Time>
-  updated_at: Time
-}
-
-interface SessionsTable {
-  id: Generated<number>
-  /** SHA-256 of the token in hex. */
-  token_hash: Fixed<string>
-  /** SHA-256 of the key that it is bound to, in hex; null for a client that has none. */
-  key_hash: Fixed<string | null>
-  user_id: Fixed<number>
-  /** The name at which it began; '' for an address and for this machine itself. */
-  host: Fixed<string>
-  /** ms since the epoch. */
-  expires_at: number
-  created_at: Fixed<Time>
-}
 
 /** A name at which services, or the console, have been. */
 interface UsedNamesTable {
@@ -250,6 +237,7 @@ export interface Database {
   user_nodes: UserNodesTable
   user_domains: UserDomainsTable
   sessions: SessionsTable
+  invites: InvitesTable
   sign_in_networks: SignInNetworksTable
   settings: SettingsTable
   nodes: Stated<NodesTable>

@@ -3,7 +3,9 @@ import { SESSION_KEY_HEADER } from '@postern/contract/sign-in/auth'
 import { TOKEN_PREFIXES } from '@postern/contract/tokens'
 import type { FastifyRequest } from 'fastify'
 import type { Context } from '../context.ts'
-import { findSession, findSessionByTicket, type Session } from '../core/accounts/sessions.ts'
+import { describeBrowser } from '../core/accounts/browser.ts'
+import { nameOf } from '../core/accounts/session-hosts.ts'
+import { findSession, findSessionByTicket, type Origin, type Session } from '../core/accounts/sessions.ts'
 import { findEdgeByToken } from '../core/edges/tokens.ts'
 import { ForbiddenError, UnauthenticatedError } from '../core/errors.ts'
 import { endReplaced } from '../core/nodes/rotation.ts'
@@ -83,7 +85,7 @@ async function findCaller(context: Context, request: FastifyRequest, { auth }: E
     case 'download':
       return await getSession(context, request, tokenOf(request))
     case 'stream': {
-      const session = await findSessionByTicket(context, queryTokenOf(request) ?? '')
+      const session = await findSessionByTicket(context, queryTokenOf(request) ?? '', request.ip ?? null)
       return session ? { kind: 'session', ...session } : await getSession(context, request, tokenOf(request))
     }
     case 'session or node':
@@ -113,7 +115,8 @@ async function findSessionOf(
   request: FastifyRequest,
   token: string | undefined,
 ): Promise<Session | undefined> {
-  return token === undefined ? undefined : findSession(context, { token, key: keyOf(request) })
+  if (token === undefined) return undefined
+  return findSession(context, { token, key: keyOf(request) }, request.ip ?? null)
 }
 
 async function getNodeCaller(context: Context, request: FastifyRequest): Promise<NodeCaller> {
@@ -137,6 +140,15 @@ async function getEdgeCaller(context: Context, request: FastifyRequest): Promise
   const edge = token === undefined ? undefined : await findEdgeByToken(context, token)
   if (!edge) throw new UnauthenticatedError("Send the edge's token")
   return { kind: 'edge', edgeId: edge.id }
+}
+
+/** Where somebody signs in from. */
+export function originOf(request: FastifyRequest): Origin {
+  return {
+    address: request.ip ?? '',
+    host: nameOf(request.host),
+    browser: describeBrowser(request.headers['user-agent']),
+  }
 }
 
 /** The second half of a session's credential, if this client has one. */

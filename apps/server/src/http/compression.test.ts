@@ -42,6 +42,9 @@ const COMPRESSED = [
   'listAlertRules',
   'getAlertRule',
   'getQuietHours',
+  'listPeople',
+  'getPerson',
+  'listSessions',
 ]
 
 test('answers that hold no secret are compressed, and no others', () => {

@@ -22,8 +22,13 @@ it('every parameter of a path is parsed, and only those', () => {
   }
 })
 
-it('nothing but signing in and the health check is open to everyone', () => {
-  expect(all.filter(([, { auth }]) => auth === 'none').map(([name]) => name)).toEqual(['health', 'login'])
+it('nothing but signing in, the links of people and the health check is open to everyone', () => {
+  expect(all.filter(([, { auth }]) => auth === 'none').map(([name]) => name)).toEqual([
+    'health',
+    'login',
+    'readInvite',
+    'acceptInvite',
+  ])
 })
 
 it('fills in a path, whatever the values hold', () => {

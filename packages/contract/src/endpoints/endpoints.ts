@@ -5,6 +5,7 @@ import type { Endpoint } from './endpoint.ts'
 import { figures } from './figures.ts'
 import { machines } from './machines.ts'
 import { many } from './many.ts'
+import { account, people as accounts, invites } from './people.ts'
 import { requests } from './requests.ts'
 import { settings } from './settings.ts'
 import { why } from './why.ts'
@@ -19,6 +20,9 @@ export const endpoints = {
   ...requests,
   ...alerts,
   ...settings,
+  ...account,
+  ...accounts,
+  ...invites,
   createHttpService: { ...people.createHttpService, body: HttpServiceForm },
   updateHttpService: { ...people.updateHttpService, body: HttpServiceForm },
 } as const satisfies Record<string, Endpoint>

@@ -8,6 +8,7 @@ export const PEOPLE_MESSAGES = {
   wrongPassword: 'This is not your present password.',
   noPassword: 'You have no password yet. Ask an administrator for a link that sets one.',
   limitedAdmin: 'An administrator cannot be limited. Choose another role, or the whole installation.',
+  pick: 'Choose one from the list.',
   emptyReach: 'Choose at least one node or domain.',
   unknownNode: 'A chosen node does not exist any more. Choose again.',
   unknownDomain: 'A chosen domain does not exist any more. Choose again.',

@@ -21,11 +21,13 @@ export const newPassword = z
     z.maxLength(LIMITS.passwordLength),
   )
 
+const pickedId = z.int(PEOPLE_MESSAGES.pick).check(z.positive(PEOPLE_MESSAGES.pick))
+
 /** The nodes and domains that somebody is limited to; null: to nothing. */
 const ReachForm = f.blankable(
   z.strictObject({
-    nodes: f.listOf(f.id, LIMITS.reachEntries),
-    domains: f.listOf(f.id, LIMITS.reachEntries),
+    nodes: f.listOf(pickedId, LIMITS.reachEntries),
+    domains: f.listOf(pickedId, LIMITS.reachEntries),
   }),
 )
 

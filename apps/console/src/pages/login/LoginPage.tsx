@@ -3,52 +3,31 @@ import { LoginForm as LoginSchema } from '@postern/contract/sign-in/auth'
 import { useEffect, useState } from 'react'
 import { ApiError, errorMessage } from '../../api/api-error.ts'
 import { useApi, useSession } from '../../api/context.ts'
-import { Glyph } from '../../components/Glyph.tsx'
-import { ThemeToggle } from '../../components/ThemeToggle.tsx'
+import { leaveFor, SignInFrame } from '../../components/sign-in/SignInFrame.tsx'
 import { TextField } from '../../forms/fields/TextField.tsx'
 import { useFormShell } from '../../forms/shell/use-form-shell.ts'
-import { markArrival } from '../../stores/arrival.ts'
 import { dropDraft, findDraft } from '../../stores/draft.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Banner } from '../../ui/feedback/Banner.tsx'
 import { serverUrls } from '../../util/urls.ts'
-import { LoginArt } from './LoginArt.tsx'
-import './LoginPage.css'
 
 export function LoginPage() {
   return (
-    <main className="login">
-      <title>Sign in · Postern</title>
-      <LoginArt />
-      <div className="login-side">
-        <div className="login-box">
-          <p className="login-brand">
-            <Glyph />
-            <span className="word">Postern</span>
-          </p>
-          <h1>Sign in</h1>
-          <p className="lead">
-            The console of <span className="mono">{location.host}</span>
-          </p>
-          <LoginForm />
-          <p className="fine">
-            <a href={serverUrls.lostPassword()} target="_blank" rel="noreferrer">
-              Forgot your password?
-            </a>
-          </p>
-          <p className="fine">
-            By signing in you agree to the{' '}
-            <a href={serverUrls.terms()} target="_blank" rel="noreferrer">
-              terms of service
-            </a>
-            .
-          </p>
-        </div>
-        <div className="login-foot">
-          <ThemeToggle />
-        </div>
-      </div>
-    </main>
+    <SignInFrame title="Sign in">
+      <LoginForm />
+      <p className="fine">
+        <a href={serverUrls.lostPassword()} target="_blank" rel="noreferrer">
+          Forgot your password?
+        </a>
+      </p>
+      <p className="fine">
+        By signing in you agree to the{' '}
+        <a href={serverUrls.terms()} target="_blank" rel="noreferrer">
+          terms of service
+        </a>
+        .
+      </p>
+    </SignInFrame>
   )
 }
 
@@ -108,13 +87,6 @@ function LoginForm() {
       </Button>
     </form>
   )
-}
-
-/** Never settles: the button stays busy until the next page takes over. */
-function leaveFor(path: string): Promise<never> {
-  markArrival()
-  location.replace(path)
-  return new Promise(() => {})
 }
 
 /** The text of the alert. Only an answer of the server may blame the credentials. */

@@ -5,7 +5,7 @@ import { UnauthenticatedError } from '../errors.ts'
 import type { Attempt } from './login-limits.ts'
 import { hashPassword, isOutdated, isPassword } from './passwords.ts'
 import { endSessionsElsewhere } from './session-hosts.ts'
-import { createSession } from './sessions.ts'
+import { createSession, type Origin } from './sessions.ts'
 import { isKnownSource, rememberSource, sourceOf } from './sources.ts'
 
 /** The first account, when its password was generated. */
@@ -37,32 +37,42 @@ export async function createFirstAccount(
 }
 
 /**
- * @param address the source of the request
- * @param host the name in the request, or '' for an address
  * @param key binds the new session, see `sessions.ts`
  * @throws TooManyError, UnauthenticatedError, UnavailableError
  */
 export async function signIn(
   context: Context,
   form: LoginForm,
-  { address, host }: { address: string; host: string },
+  origin: Origin,
   key: string | undefined,
 ): Promise<{ token: string; expiresIn: number }> {
-  const source = sourceOf(address)
+  const source = sourceOf(origin.address)
   const isKnown = await isKnownSource(context, form.username, source)
   const attempt = context.loginLimits.take(form.username, source, isKnown)
   const userId = await checkPassword(context, form, attempt)
-  await rememberSource(context, userId, source)
-  if (!isKnown) await noteNewNetwork(context, userId, address)
-  const session = await createSession(context, userId, host, key)
+  return await letIn(context, { userId, isKnown }, origin, key)
+}
+
+/**
+ * Begins the session of a person who has proved who they are.
+ * @param isKnown whether they have signed in from there before
+ */
+export async function letIn(
+  context: Context,
+  { userId, isKnown }: { userId: number; isKnown: boolean },
+  origin: Origin,
+  key: string | undefined,
+): Promise<{ token: string; expiresIn: number }> {
+  await rememberSource(context, userId, sourceOf(origin.address))
+  if (!isKnown) await noteNewNetwork(context, userId, origin.address)
+  const session = await createSession(context, userId, origin, key)
   // The console may have left the name while the password was checked.
   await endSessionsElsewhere(context)
   return session
 }
 
 /**
- * An unknown name takes as long as a wrong password, since it is compared with the first account's. Only a wrong password
- * is a failure: when the server was too busy to check it, the attempt does not count.
+ * An unknown name takes as long as a wrong password, since it is compared with the first account's.
  * @returns the account's id
  */
 async function checkPassword(context: Context, form: LoginForm, attempt: Attempt): Promise<number> {
@@ -75,17 +85,31 @@ async function checkPassword(context: Context, form: LoginForm, attempt: Attempt
     .where('username', '=', form.username)
     .where('is_disabled', '=', 0)
     .executeTakeFirst()
-  const { password_hash: stored } = user ?? (await users.orderBy('id').limit(1).executeTakeFirstOrThrow())
-  const isRight = await context.passwordGate
-    .pass(() => isPassword(form.password, stored), attempt.rank)
-    .catch((error: unknown) => {
-      attempt.undo()
-      throw error
-    })
+  const stored = (user ?? (await users.orderBy('id').limit(1).executeTakeFirst()))?.password_hash
+  const isRight = stored !== undefined && (await tryPassword(context, form.password, stored, attempt))
   if (!user || !isRight) throw new UnauthenticatedError('Invalid Credentials', 'credentials')
   attempt.succeed()
   if (isOutdated(stored)) await renewHash(context, user, form.password)
   return user.id
+}
+
+/**
+ * Only a wrong password is a failure: when the server was too busy to check it, the attempt does not count. The caller
+ * says when it has succeeded.
+ * @throws UnavailableError
+ */
+export async function tryPassword(
+  { passwordGate }: Context,
+  password: string,
+  stored: string,
+  attempt: Attempt,
+): Promise<boolean> {
+  return await passwordGate
+    .pass(() => isPassword(password, stored), attempt.rank)
+    .catch((error: unknown) => {
+      attempt.undo()
+      throw error
+    })
 }
 
 async function renewHash(

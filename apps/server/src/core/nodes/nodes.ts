@@ -148,7 +148,7 @@ export async function removeNode(context: Context, actor: string, id: number): P
 export interface GoneNode {
   id: number
   tokens: number[]
-  touched: Required<Omit<Touched, 'settings'>>
+  touched: Required<Omit<Touched, 'settings' | 'people'>>
 }
 
 /** @throws ConflictError for the local node */
