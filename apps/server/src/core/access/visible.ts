@@ -91,7 +91,7 @@ function narrow(
       : [`${usedDomain} IN (${listOf(domains)})`, `${usedDomain} IN (${used})`]),
   ]
   const rows: OperationNode = RawNode.createWithSql(
-    `SELECT * FROM main.${table} WHERE ${conditions.join(' OR ') || '0'}`,
+    `(SELECT * FROM main.${table} WHERE ${conditions.join(' OR ') || '0'})`,
   )
   return CommonTableExpressionNode.create(CommonTableExpressionNameNode.create(table), rows)
 }
