@@ -2,6 +2,8 @@
 export const LIMITS = {
   nameLength: 100,
   passwordLength: 1024,
+  passkeys: 20,
+  recoveryCodes: 10,
   pageSize: 10,
   cardPageSize: 5,
   maxPageSize: 100,

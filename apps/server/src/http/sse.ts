@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import type { Context } from '../context.ts'
 import { UnavailableError } from '../core/errors.ts'
-import type { SessionCaller } from './auth.ts'
+import { lacksFactor, type SessionCaller } from './auth.ts'
 
 const HEARTBEAT_MS = 15_000
 /** A reader that leaves more than this unread is disconnected. */
@@ -99,6 +99,8 @@ function endWithSession(context: Context, caller: SessionCaller, stream: EventSt
   const timer = setTimeout(() => stream.close(), left)
   const stop = context.bus.listen((hint) => {
     if (hint.kind === 'session-ended' && hint.sessionId === caller.sessionId) stream.close()
+    // From now on the person must set up a second factor first.
+    if (hint.kind === 'changed' && hint.touched.settings && lacksFactor(context, caller)) stream.close()
   })
   stream.onClose(() => {
     clearTimeout(timer)

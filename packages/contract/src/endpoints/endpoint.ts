@@ -12,6 +12,7 @@ export type AuthKind = 'none' | 'session' | 'download' | 'stream' | 'session or 
 export type Noun =
   | 'Server'
   | 'Account'
+  | 'Passkey'
   | 'Node'
   | 'Token'
   | 'Domain'
@@ -30,14 +31,16 @@ interface Address {
 
 /**
  * Who may call; for people, those in one of these roles, or everybody who is signed in. `isWhole`: it is about the whole
- * installation, so that people who are limited to some nodes and domains may not.
+ * installation, so that people who are limited to some nodes and domains may not. `isOwn`: it is about the person's own
+ * account, so that it is open even to people who must set up a second factor before anything else.
  */
 type Permission =
-  | { auth: 'none' | 'node' | 'edge'; roles?: never; isWhole?: never }
+  | { auth: 'none' | 'node' | 'edge'; roles?: never; isWhole?: never; isOwn?: never }
   | {
       auth: 'session' | 'download' | 'stream' | 'session or node'
       roles: readonly Role[] | 'any'
       isWhole?: true
+      isOwn?: true
     }
 
 interface Shapes {
