@@ -42,8 +42,8 @@ function secondStepRoutes(app: FastifyInstance): void {
     beginPasskeySignIn(context, placeOf(request), keyOf(request)),
   )
   route(app, endpoints.loginByPasskey, async ({ context, body, request }) => {
-    const { token, expiresIn } = await finishByPasskey(context, body, placeOf(request), keyOf(request))
-    return { token, expires_in: expiresIn }
+    const begun = await finishByPasskey(context, body, placeOf(request), keyOf(request))
+    return { token: begun.token, expires_in: begun.expiresIn, username: begun.username }
   })
 }
 

@@ -11,10 +11,9 @@ import {
   Passkey,
   PasskeyNameForm,
 } from '../sign-in/factors.ts'
-import { administer, deleted, type Endpoint } from './endpoint.ts'
+import { administer, deleted, type Endpoint, everybody } from './endpoint.ts'
 
-/** A person's own, also while the installation waits for a second factor. */
-const own = { auth: 'session', roles: 'any', noun: 'Account', isOwn: true } as const
+const own = { ...everybody, noun: 'Account' } as const
 
 /** The second factors of an account. */
 export const factors = {
@@ -84,7 +83,7 @@ export const factors = {
   removeFactors: {
     method: 'DELETE',
     path: '/api/people/:id/factors',
-    noun: 'Account',
+    noun: 'Person',
     ...administer,
     params: byId,
     answer: deleted,

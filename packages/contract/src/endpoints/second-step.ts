@@ -1,5 +1,5 @@
 import { Login } from '../sign-in/auth.ts'
-import { CodeForm, PasskeyForm, PasskeyStart } from '../sign-in/factors.ts'
+import { CodeForm, PasskeyForm, PasskeyLogin, PasskeyStart } from '../sign-in/factors.ts'
 import { type Endpoint, nothing } from './endpoint.ts'
 
 const anyone = { auth: 'none' } as const
@@ -29,6 +29,6 @@ export const secondStep = {
     noun: 'Account',
     ...anyone,
     body: PasskeyForm,
-    answer: Login,
+    answer: PasskeyLogin,
   },
 } as const satisfies Record<string, Endpoint>

@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import * as f from '../fields.ts'
 import { LIMITS } from '../limits.ts'
 import { MESSAGES, missing } from '../messages.ts'
+import { Login } from './auth.ts'
 import { Credential, PasskeyRequest } from './second-step.ts'
 
 /** Bytes as WebAuthn's JSON has them, without padding. */
@@ -63,6 +64,9 @@ export type CodeForm = z.infer<typeof CodeForm>
 
 export const PasskeyForm = z.strictObject({ ticket: sealed, answer: PasskeyAnswer })
 export type PasskeyForm = z.infer<typeof PasskeyForm>
+
+/** A session that a passkey opened, and of whom. */
+export const PasskeyLogin = z.extend(Login, { username: z.string() })
 
 /** Begins a sign-in by a passkey alone. */
 export const PasskeyStart = z.object({ ticket: z.string(), passkey: PasskeyRequest })

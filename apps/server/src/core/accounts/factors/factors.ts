@@ -109,7 +109,7 @@ export async function removeFactorsOf(context: Context, actor: Session, userId: 
     { actor: actor.username, what: 'second factors removed' },
     async (tx) => {
       const user = await tx.selectFrom('users').select('username').where('id', '=', userId).executeTakeFirst()
-      if (!user) throw new NotFoundError('Account')
+      if (!user) throw new NotFoundError('Person')
       await deleteFactors(tx, userId)
       const open = await tx.selectFrom('sessions').select('id').where('user_id', '=', userId).execute()
       return { value: open, touched: {}, name: user.username }

@@ -85,7 +85,7 @@ export async function finishByPasskey(
   { ticket, answer }: PasskeyForm,
   place: SignInPlace,
   key: string | undefined,
-): Promise<BegunSession> {
+): Promise<BegunSession & { username: string }> {
   const step = open(context, ticket, place, key)
   if (!step.party) throw signInOver()
   const expected = step.userId === null ? undefined : await getUser(context, step.userId)
@@ -95,7 +95,8 @@ export async function finishByPasskey(
   const userId = await verifyPasskey(context, answer, { challenge, party, userId: expected?.id })
   if (userId === undefined) throw new UnauthenticatedError('This passkey is not known here', 'factor')
   succeed()
-  return await beginSession(context, expected ?? (await getUser(context, userId)), place, key)
+  const user = expected ?? (await getUser(context, userId))
+  return { ...(await beginSession(context, user, place, key)), username: user.username }
 }
 
 interface Beginning extends Pick<SignInStep, 'userId' | 'stamp'> {
