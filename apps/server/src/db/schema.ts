@@ -10,6 +10,7 @@ import type {
   MutesTable,
 } from './alert-tables.ts'
 import type { Fixed, Flag, HttpColumns, Json, Sealed, TcpColumns, Time } from './columns.ts'
+import type { AuthenticatorsTable, PasskeysTable, RecoveryCodesTable } from './factor-tables.ts'
 import type { UserDomainsTable, UserNodesTable, UsersTable } from './people-tables.ts'
 import type {
   FreedDomainsTable,
@@ -249,6 +250,9 @@ export interface Database {
   users: UsersTable
   user_nodes: UserNodesTable
   user_domains: UserDomainsTable
+  authenticators: AuthenticatorsTable
+  passkeys: PasskeysTable
+  recovery_codes: RecoveryCodesTable
   sessions: SessionsTable
   sign_in_networks: SignInNetworksTable
   settings: SettingsTable

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import type { Hint } from '../changes/live.ts'
 import type { Context } from '../context.ts'
 import { UnavailableError } from '../core/errors.ts'
-import type { SessionCaller } from './auth.ts'
+import { lacksFactor, type SessionCaller } from './auth.ts'
 
 const HEARTBEAT_MS = 15_000
 /** A reader that leaves more than this unread is disconnected. */
@@ -99,7 +99,7 @@ function endWithSession(context: Context, caller: SessionCaller, stream: EventSt
   const left = Math.min(Math.max(caller.expiresAt - context.clock(), 0), 2 ** 31 - 1)
   const timer = setTimeout(() => stream.close(), left)
   const stop = context.bus.listen((hint) => {
-    if (endsAccess(hint, caller)) stream.close()
+    if (endsAccess(context, hint, caller)) stream.close()
   })
   stream.onClose(() => {
     clearTimeout(timer)
@@ -108,9 +108,11 @@ function endWithSession(context: Context, caller: SessionCaller, stream: EventSt
 }
 
 /** Whether what was open for a caller must end: what it shows was chosen by their access. */
-export function endsAccess(hint: Hint, { sessionId, userId }: SessionCaller): boolean {
-  if (hint.kind === 'session-ended') return hint.sessionId === sessionId
-  return hint.kind === 'access-changed' && hint.userId === userId
+export function endsAccess(context: Context, hint: Hint, caller: SessionCaller): boolean {
+  if (hint.kind === 'session-ended') return hint.sessionId === caller.sessionId
+  if (hint.kind === 'access-changed') return hint.userId === caller.userId
+  // From now on the person must set up a second factor first.
+  return hint.kind === 'changed' && hint.touched.settings !== undefined && lacksFactor(context, caller)
 }
 
 /** One event in the form of the HTML standard; `data` and `id` must have no line breaks of their own. */

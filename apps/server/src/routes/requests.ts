@@ -82,7 +82,7 @@ async function openExport({ context, caller, query, reply }: Call<typeof endpoin
   const controller = new AbortController()
   const timer = setTimeout(() => controller.abort(), EXPORT_PATIENCE)
   const stop = context.bus.listen((hint) => {
-    if (endsAccess(hint, caller)) controller.abort()
+    if (endsAccess(context, hint, caller)) controller.abort()
   })
   const readable = Readable.from(exportRequests(context, filters, format, controller.signal))
   controller.signal.addEventListener('abort', () => readable.destroy())

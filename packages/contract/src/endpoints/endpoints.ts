@@ -2,10 +2,12 @@ import { HttpServiceForm } from '../services/http-service-form.ts'
 import { alerts } from './alerts.ts'
 import { endpoints as people } from './console-endpoints.ts'
 import type { Endpoint } from './endpoint.ts'
+import { factors } from './factors.ts'
 import { figures } from './figures.ts'
 import { machines } from './machines.ts'
 import { many } from './many.ts'
 import { requests } from './requests.ts'
+import { secondStep } from './second-step.ts'
 import { settings } from './settings.ts'
 import { why } from './why.ts'
 
@@ -19,6 +21,8 @@ export const endpoints = {
   ...requests,
   ...alerts,
   ...settings,
+  ...secondStep,
+  ...factors,
   createHttpService: { ...people.createHttpService, body: HttpServiceForm },
   updateHttpService: { ...people.updateHttpService, body: HttpServiceForm },
 } as const satisfies Record<string, Endpoint>
