@@ -9,6 +9,7 @@ import type {
   AlertsTable,
   MutesTable,
 } from './alert-tables.ts'
+import type { ApiTokenDomainsTable, ApiTokenNodesTable, ApiTokensTable } from './api-token-tables.ts'
 import type { Fixed, Flag, HttpColumns, Json, Sealed, TcpColumns, Time } from './columns.ts'
 import type { UserDomainsTable, UserNodesTable, UsersTable } from './people-tables.ts'
 import type {
@@ -250,6 +251,9 @@ export interface Database {
   user_nodes: UserNodesTable
   user_domains: UserDomainsTable
   sessions: SessionsTable
+  api_tokens: ApiTokensTable
+  api_token_nodes: ApiTokenNodesTable
+  api_token_domains: ApiTokenDomainsTable
   sign_in_networks: SignInNetworksTable
   settings: SettingsTable
   nodes: Stated<NodesTable>
