@@ -1,7 +1,6 @@
 import type { Role } from '@postern/contract/sign-in/auth'
 import type { Generated } from 'kysely'
-import type { Fixed, Flag, Time } from './columns.ts'
-import type { Dated } from './schema.ts'
+import type { Dated, Fixed, Flag, Time } from './columns.ts'
 
 export interface ApiTokensTable extends Dated {
   id: Generated<number>

@@ -10,7 +10,7 @@ import type {
   MutesTable,
 } from './alert-tables.ts'
 import type { ApiTokenDomainsTable, ApiTokenNodesTable, ApiTokensTable } from './api-token-tables.ts'
-import type { Fixed, Flag, HttpColumns, Json, Sealed, TcpColumns, Time } from './columns.ts'
+import type { Dated, Fixed, Flag, HttpColumns, Json, Sealed, TcpColumns, Time } from './columns.ts'
 import type { UserDomainsTable, UserNodesTable, UsersTable } from './people-tables.ts'
 import type {
   FreedDomainsTable,
@@ -19,11 +19,6 @@ import type {
   PublicationsTable,
   PublishedDomainsTable,
 } from './publication-tables.ts'
-
-export interface Dated {
-  created_at: Fixed<Time>
-  updated_at: Time
-}
 
 interface SessionsTable {
   id: Generated<number>
