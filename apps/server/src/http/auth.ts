@@ -20,6 +20,11 @@ type EdgeCaller = { kind: 'edge'; edgeId: number }
 type NoCaller = { kind: 'none' }
 export type Caller = PersonCaller | NodeCaller | EdgeCaller | NoCaller
 
+/** Whether a person's rights decide: they come themselves, or a program does for them. */
+export function isPerson(caller: Caller): caller is PersonCaller {
+  return caller.kind === 'session' || caller.kind === 'program'
+}
+
 interface CallerByAuth {
   none: NoCaller
   session: PersonCaller
@@ -59,7 +64,7 @@ export async function authenticate(
   endpoint: Endpoint,
 ): Promise<Caller> {
   const caller = await findCaller(context, request, endpoint)
-  if (caller.kind === 'session' || caller.kind === 'program') refuseRole(caller, endpoint)
+  if (isPerson(caller)) refuseRole(caller, endpoint)
   return caller
 }
 

@@ -1,4 +1,6 @@
+import type { Hint } from '../changes/live.ts'
 import type { Context } from '../context.ts'
+import type { Session } from '../core/accounts/sessions.ts'
 import { RequestError } from '../core/errors.ts'
 import { getProgram, type Program } from '../core/programs/check.ts'
 import type { PersonCaller } from './auth.ts'
@@ -23,10 +25,16 @@ export function watchCaller(context: Context, caller: PersonCaller, end: () => v
   }
 }
 
-function watchSession(context: Context, { sessionId }: { sessionId: number }, end: () => void): () => void {
+function watchSession(context: Context, session: Session, end: () => void): () => void {
   return context.bus.listen((hint) => {
-    if (hint.kind === 'session-ended' && hint.sessionId === sessionId) end()
+    if (endsAccess(hint, session)) end()
   })
+}
+
+/** Whether what was open for a session must end: what it shows was chosen by its access. */
+function endsAccess(hint: Hint, { sessionId, userId }: Session): boolean {
+  if (hint.kind === 'session-ended') return hint.sessionId === sessionId
+  return hint.kind === 'access-changed' && hint.userId === userId
 }
 
 /** Looks again and again: the rights of a token are also its person's, which change in many places. */

@@ -33,6 +33,8 @@ export function requestRoutes(app: FastifyInstance): void {
       exports--
       end()
     })
+    // Whoever asks for the head alone holds no place, and nothing is read for them.
+    if (call.request.method === 'HEAD') readable.destroy()
     return call.reply.send(readable)
   })
 }

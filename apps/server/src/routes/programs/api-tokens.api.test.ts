@@ -1,9 +1,10 @@
 import type { ApiToken } from '@postern/contract/api-tokens'
 import { LIMITS } from '@postern/contract/limits'
+import { addPerson } from '@postern/testkit/people'
 import { startTestServer } from '@postern/testkit/server'
 import { fresh } from '@postern/testkit/shared'
 import { describe, expect, test } from 'vitest'
-import { addPerson, makeApiToken } from '../../../test/programs-lab.ts'
+import { makeApiToken } from '../../../test/programs-lab.ts'
 
 const BEGIN = Date.parse('2026-11-21T12:00:00Z')
 const DAY = 86_400_000
@@ -63,7 +64,7 @@ test('all that is wrong is said at once', async () => {
 
 describe('nobody makes a token that may do more than they may', () => {
   test('by its role', async () => {
-    const { client } = await addPerson(server, { username: 'vera', role: 'viewer' })
+    const client = await addPerson(server, 'vera', 'viewer')
     const message = 'A token may not do more than you may. Choose another role.'
     for (const role of ['editor', 'admin'])
       expect(await refusal({ role }, client)).toEqual([422, [{ field: 'role', message }]])
@@ -81,7 +82,7 @@ describe('nobody makes a token that may do more than they may', () => {
       skipValidation: true,
     })
     const reach = { nodes: [mine.id], domains: [] }
-    const { client } = await addPerson(server, { username: 'eve', role: 'editor', reach })
+    const client = await addPerson(server, 'eve', 'editor', reach)
     expect(
       await refusal({ reach: { nodes: [mine.id, other.id, 999], domains: [domain.id] } }, client),
     ).toEqual([
@@ -116,7 +117,7 @@ test('a person has so many at most', async () => {
 })
 
 test('a person revokes and deletes their own, and nobody else’s', async () => {
-  const { client } = await addPerson(server, { username: 'adam', role: 'admin' })
+  const client = await addPerson(server, 'adam', 'admin')
   const made = await makeApiToken(admin)
   expect((await client.patch(`/api/tokens/${made.id}/revoke`)).statusCode).toBe(404)
   expect((await client.delete(`/api/tokens/${made.id}`)).statusCode).toBe(404)

@@ -3,10 +3,11 @@ import { pathOf } from '@postern/contract/endpoints/endpoint'
 import { endpoints } from '@postern/contract/endpoints/endpoints'
 import { LIMITS } from '@postern/contract/limits'
 import { followStream } from '@postern/testkit/event-stream'
+import { addPerson } from '@postern/testkit/people'
 import { type Client, startTestServer } from '@postern/testkit/server'
 import { fresh } from '@postern/testkit/shared'
 import { describe, expect, test, vi } from 'vitest'
-import { addPerson, makeApiToken } from '../../../test/programs-lab.ts'
+import { makeApiToken } from '../../../test/programs-lab.ts'
 
 const server = fresh(() => startTestServer({ now: Date.parse('2026-11-21T12:00:00Z') }))
 const admin = fresh(() => server.signIn())
@@ -38,13 +39,9 @@ describe('at every use it may do what both it and its person may', () => {
     const ids = []
     for (const name of ['one', 'two', 'three']) ids.push((await admin.createNode({ name })).id)
     const [one = 0, two = 0, three = 0] = ids
-    const eve = await addPerson(server, {
-      username: 'eve',
-      role: 'editor',
-      reach: { nodes: [one, two], domains: [] },
-    })
-    const whole = await makeApiToken(eve.client, { role: 'editor' })
-    const part = await makeApiToken(eve.client, { role: 'editor', reach: { nodes: [two], domains: [] } })
+    const eve = await addPerson(server, 'eve', 'editor', { nodes: [one, two], domains: [] })
+    const whole = await makeApiToken(eve, { role: 'editor' })
+    const part = await makeApiToken(eve, { role: 'editor', reach: { nodes: [two], domains: [] } })
     const reachOf = async ({ token }: { token: string }) =>
       (await server.as(token).get('/api/auth/me')).json().reach
     expect(await reachOf(whole)).toEqual({ nodes: [one, two], domains: [] })
