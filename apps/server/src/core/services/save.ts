@@ -10,6 +10,7 @@ import type { Patch } from '../patch.ts'
 import { refusePublished } from '../publishing/publications.ts'
 import { readForm } from '../stale.ts'
 import { findHostProblem, keptHost, type ServiceForm, type ServiceNode } from './backend-host.ts'
+import { endOf, findEndProblem } from './end.ts'
 import { findNewDomain, takeDomain } from './public-domain.ts'
 import type { ServiceRecordRow } from './records.ts'
 import {
@@ -139,7 +140,8 @@ export async function findFaults<F extends ServiceForm, R extends Service>(
   before?: ServiceRecordRow,
   around?: ServiceSurroundings,
 ): Promise<Findings> {
-  const { invalid, taken } = await kind.find(parts, form, before)
+  const { invalid: ofKind, taken } = await kind.find(parts, form, before)
+  const invalid = [...ofKind, ...findEndProblem(form, parts.context.clock(), before)]
   // The console leads to the server, which no other service may.
   if (before?.system) return { invalid, taken }
   const message = findHostProblem(
@@ -166,5 +168,6 @@ export async function columnsOf<F extends ServiceForm, R extends Service>(
     backend_port: form.backendPort,
     allowed_ips: JSON.stringify(form.allowedIps),
     blocked_ips: JSON.stringify(form.blockedIps),
+    ends_at: endOf(form, parts.context.clock()),
   }
 }
