@@ -6,6 +6,7 @@ import { type Logger, pino } from 'pino'
 import { loadAuthority } from './certificates/authority.ts'
 import { createLiveBus } from './changes/live.ts'
 import { publicUrl, type ServerConfig } from './config.ts'
+import { UNLIMITED } from './core/access/access.ts'
 import { createAttempts } from './core/accounts/attempts.ts'
 import { createGate } from './core/accounts/gate.ts'
 import { createLoginLimits } from './core/accounts/login-limits.ts'
@@ -120,6 +121,8 @@ export async function buildContext(given: ServerConfig, log: Logger, world: Worl
     return {
       ...world,
       config,
+      /** What whoever asks may do, and with what: `http/access.ts` narrows it, and `db`, for a limited person. */
+      access: UNLIMITED,
       /** What people set in the console; in force by `config`. */
       liveSettings,
       log,

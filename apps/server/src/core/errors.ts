@@ -9,6 +9,12 @@ export class RequestError extends Error {
     this.code = code
     this.errors = errors
   }
+
+  /** The same error with other words. */
+  reworded(reword: (text: string) => string): RequestError {
+    const errors = this.errors?.map(({ field, message }) => ({ field, message: reword(message) }))
+    return Object.assign(Object.create(this) as RequestError, { message: reword(this.message), errors })
+  }
 }
 
 /** `noun` like `Node`. */

@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify'
+import type { Hint } from '../changes/live.ts'
 import type { Context } from '../context.ts'
 import { UnavailableError } from '../core/errors.ts'
 import type { SessionCaller } from './auth.ts'
@@ -98,12 +99,18 @@ function endWithSession(context: Context, caller: SessionCaller, stream: EventSt
   const left = Math.min(Math.max(caller.expiresAt - context.clock(), 0), 2 ** 31 - 1)
   const timer = setTimeout(() => stream.close(), left)
   const stop = context.bus.listen((hint) => {
-    if (hint.kind === 'session-ended' && hint.sessionId === caller.sessionId) stream.close()
+    if (endsAccess(hint, caller)) stream.close()
   })
   stream.onClose(() => {
     clearTimeout(timer)
     stop()
   })
+}
+
+/** Whether what was open for a caller must end: what it shows was chosen by their access. */
+export function endsAccess(hint: Hint, { sessionId, userId }: SessionCaller): boolean {
+  if (hint.kind === 'session-ended') return hint.sessionId === sessionId
+  return hint.kind === 'access-changed' && hint.userId === userId
 }
 
 /** One event in the form of the HTML standard; `data` and `id` must have no line breaks of their own. */

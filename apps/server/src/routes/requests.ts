@@ -6,7 +6,7 @@ import { parseCursor } from '../core/requests/cursor.ts'
 import { exportRequests } from '../core/requests/export.ts'
 import { listNewRequests, listRequests, readStreamFilter } from '../core/requests/requests.ts'
 import { type Call, route } from '../http/route.ts'
-import { openStream } from '../http/sse.ts'
+import { endsAccess, openStream } from '../http/sse.ts'
 
 /** In ms, between two looks for what is new. */
 const LOOK_EVERY = 1000
@@ -82,7 +82,7 @@ async function openExport({ context, caller, query, reply }: Call<typeof endpoin
   const controller = new AbortController()
   const timer = setTimeout(() => controller.abort(), EXPORT_PATIENCE)
   const stop = context.bus.listen((hint) => {
-    if (hint.kind === 'session-ended' && hint.sessionId === caller.sessionId) controller.abort()
+    if (endsAccess(hint, caller)) controller.abort()
   })
   const readable = Readable.from(exportRequests(context, filters, format, controller.signal))
   controller.signal.addEventListener('abort', () => readable.destroy())
