@@ -28,6 +28,7 @@ import { readAgentFiles } from './core/nodes/agent-files.ts'
 import { createAgents } from './core/nodes/agents.ts'
 import { createLiveFigures } from './core/nodes/figures.ts'
 import { createTokenUses } from './core/nodes/token-uses.ts'
+import { createProgramRates } from './core/programs/rates.ts'
 import { openSecrets } from './core/secrets/sealed-rows.ts'
 import { loadSettings } from './core/settings/live-settings.ts'
 import { createProviders } from './core/sign-in/create-provider.ts'
@@ -101,8 +102,11 @@ export async function buildContext(given: ServerConfig, log: Logger, world: Worl
     ends.push(() => liveDb.destroy())
     const live = await createLiveFigures({ liveDb, bus, log, ...world })
     ends.push(() => live.dispose())
-    const tokenUses = await createTokenUses({ db, liveDb, log, ...world })
+    const usesParts = { db, liveDb, log, ...world }
+    const tokenUses = await createTokenUses(usesParts, { tokens: 'node_tokens', uses: 'token_uses' })
     ends.push(() => tokenUses.close())
+    const apiTokenUses = await createTokenUses(usesParts, { tokens: 'api_tokens', uses: 'api_token_uses' })
+    ends.push(() => apiTokenUses.close())
     const upkeep = createUpkeep({ liveDb, log, ...world })
     ends.push(() => upkeep.close())
     const totals = await takeTotals({ file: config.paths.counters, log, ...world })
@@ -134,6 +138,7 @@ export async function buildContext(given: ServerConfig, log: Logger, world: Worl
       live,
       agents: createAgents({ bus, tokenUses, clock: world.clock }),
       tokenUses,
+      apiTokenUses,
       backups,
       counts,
       totals,
@@ -141,6 +146,10 @@ export async function buildContext(given: ServerConfig, log: Logger, world: Worl
       edges: createEdgeHub({ db, bus, live, counts, logs, log, ...world }),
       feeds: createFeeds(bus, (err) => log.error({ err }, 'a stream could not be computed')),
       loginLimits: createLoginLimits(world.clock),
+      /** Limits what programs do with API tokens, */
+      programRates: createProgramRates(world.clock),
+      /** and how often a source shows unknown ones. */
+      unknownTokens: createAttempts(world.clock),
       tickets: createTickets(world.randomBytes(32), world.clock),
       /** Proofs of domain checks that are under way. */
       proofs: createProofs(world.randomBytes),

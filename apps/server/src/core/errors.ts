@@ -51,8 +51,8 @@ export class ForbiddenError extends RequestError {}
 /** Too many requests; `retryAfter` in seconds. */
 export class TooManyError extends RequestError {
   readonly retryAfter: number
-  constructor(retryAfter: number) {
-    super('Too many attempts, try again later', 'too_many')
+  constructor(retryAfter: number, message = 'Too many attempts, try again later') {
+    super(message, 'too_many')
     this.retryAfter = retryAfter
   }
 }

@@ -9,7 +9,8 @@ import type {
   AlertsTable,
   MutesTable,
 } from './alert-tables.ts'
-import type { Fixed, Flag, HttpColumns, Json, Sealed, TcpColumns, Time } from './columns.ts'
+import type { ApiTokenDomainsTable, ApiTokenNodesTable, ApiTokensTable } from './api-token-tables.ts'
+import type { Dated, Fixed, Flag, HttpColumns, Json, Sealed, TcpColumns, Time } from './columns.ts'
 import type { UserDomainsTable, UserNodesTable, UsersTable } from './people-tables.ts'
 import type {
   FreedDomainsTable,
@@ -18,11 +19,6 @@ import type {
   PublicationsTable,
   PublishedDomainsTable,
 } from './publication-tables.ts'
-
-export interface Dated {
-  created_at: Fixed<Time>
-  updated_at: Time
-}
 
 interface SessionsTable {
   id: Generated<number>
@@ -252,6 +248,9 @@ export interface Database {
   user_nodes: UserNodesTable
   user_domains: UserDomainsTable
   sessions: SessionsTable
+  api_tokens: ApiTokensTable
+  api_token_nodes: ApiTokenNodesTable
+  api_token_domains: ApiTokenDomainsTable
   sign_in_networks: SignInNetworksTable
   settings: SettingsTable
   nodes: Stated<NodesTable>

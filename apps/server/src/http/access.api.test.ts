@@ -14,17 +14,18 @@ const AUDIENCES = {
   ...rows('everybody', 'health', 'login'),
   ...rows('a node', 'agentConfig', 'registerKey', 'publishServices', 'reportNode', 'agentWhy', 'agentSocket'),
   ...rows('an edge', 'edgeState', 'edgeWhy', 'edgeSocket'),
-  ...rows('a person', 'logout'),
+  ...rows('a person', 'logout', 'listApiTokens', 'createApiToken', 'revokeApiToken', 'deleteApiToken'),
   ...rows('a person or node', 'config'),
-  ...rows('who looks', 'me', 'ticket', 'find', 'streamHints', 'getOverview', 'listAttention', 'listEdges'),
-  ...rows('who looks', 'checkPublicHost', 'checkProvider', 'getTrial', 'beginWhy', 'getWhy'),
+  ...rows('who looks in person', 'ticket', 'getTrial'),
+  ...rows('who looks', 'me', 'find', 'streamHints', 'getOverview', 'listAttention'),
+  ...rows('who looks', 'checkPublicHost', 'checkProvider', 'beginWhy', 'getWhy'),
   ...rows('who looks', 'listNodes', 'getNode', 'streamNodes', 'listTokens'),
   ...rows('who looks', 'listDomains', 'listEndingCertificates', 'getRoot', 'getDomain', 'listSignIns'),
   ...rows('who looks', 'listAllServices', 'listServices', 'listNodeServices', 'getService', 'streamLogs'),
   ...rows('who looks', 'listRequests', 'streamRequests', 'exportRequests'),
   ...rows('who looks', 'serviceFigures', 'nodeFigures', 'domainFigures', 'allFigures'),
   ...rows('who looks', 'serviceTraffic', 'nodeTraffic', 'domainTraffic'),
-  ...rows('who looks at all', 'edgeFigures', 'listAlerts', 'listDeliveries', 'listChannels'),
+  ...rows('who looks at all', 'listEdges', 'edgeFigures', 'listAlerts', 'listDeliveries', 'listChannels'),
   ...rows('who looks at all', 'getChannel', 'listAlertRules', 'getAlertRule', 'getQuietHours'),
   ...rows('who edits', 'updateNode', 'deleteNode', 'enableNode', 'disableNode', 'muteNode', 'unmuteNode'),
   ...rows('who edits', 'downloadNode', 'changeNodes', 'createToken', 'rotateToken', 'revokeToken'),
@@ -33,7 +34,8 @@ const AUDIENCES = {
   ...rows('who edits', 'muteService', 'unmuteService', 'deleteService', 'changeServices'),
   ...rows('who edits', 'createHttpService', 'updateHttpService', 'createTcpService', 'updateTcpService'),
   ...rows('who edits all', 'createNode', 'createDomain'),
-  ...rows('an admin', 'getSettings', 'updateSettings', 'getBackups', 'makeBackup', 'beginTrial'),
+  ...rows('an admin', 'getSettings', 'updateSettings', 'getBackups', 'makeBackup'),
+  ...rows('an admin in person', 'beginTrial'),
   ...rows('an admin', 'createChannel', 'updateChannel', 'deleteChannel', 'testChannel', 'updateBuiltInRule'),
   ...rows('an admin', 'createFigureRule', 'updateFigureRule', 'deleteFigureRule', 'setQuietHours'),
 } satisfies Record<keyof typeof endpoints, Audience>
@@ -41,7 +43,9 @@ const AUDIENCES = {
 type Audience = keyof typeof MAY
 
 const PEOPLE = ['admin', 'editor', 'viewer', 'limited editor', 'limited viewer'] as const
-const CALLERS = [...PEOPLE, 'node', 'edge', 'nobody'] as const
+/** API tokens of the first administrator: with all rights, and with an editor's for some records. */
+const PROGRAMS = ['program', 'limited program'] as const
+const CALLERS = [...PEOPLE, ...PROGRAMS, 'node', 'edge', 'nobody'] as const
 type Caller = (typeof CALLERS)[number]
 
 const MAY = {
@@ -49,12 +53,14 @@ const MAY = {
   'a node': ['node'],
   'an edge': ['edge'],
   'a person': PEOPLE,
-  'a person or node': [...PEOPLE, 'node'],
-  'who looks': PEOPLE,
-  'who looks at all': ['admin', 'editor', 'viewer'],
-  'who edits': ['admin', 'editor', 'limited editor'],
-  'who edits all': ['admin', 'editor'],
-  'an admin': ['admin'],
+  'a person or node': [...PEOPLE, ...PROGRAMS, 'node'],
+  'who looks in person': PEOPLE,
+  'who looks': [...PEOPLE, ...PROGRAMS],
+  'who looks at all': ['admin', 'editor', 'viewer', 'program'],
+  'who edits': ['admin', 'editor', 'program', 'limited program', 'limited editor'],
+  'who edits all': ['admin', 'editor', 'program'],
+  'an admin in person': ['admin'],
+  'an admin': ['admin', 'program'],
 } satisfies Record<string, readonly Caller[]>
 
 function rows<A extends string, N extends string>(audience: A, ...names: N[]): Record<N, A> {
@@ -92,6 +98,10 @@ beforeAll(async () => {
     'limited viewer': await addPerson(server, 'limited viewer', 'viewer', reach),
   }
   for (const caller of PEOPLE) tokens.set(caller, people[caller].token)
+  const makeToken = async (form: object) =>
+    (await admin.post('/api/tokens', { name: 'x', ...form })).json().token
+  tokens.set('program', await makeToken({ role: 'admin' }))
+  tokens.set('limited program', await makeToken({ role: 'editor', reach }))
   const pat = await admin.post(`/api/nodes/${own.node}/pats`, { name: 'agent' })
   tokens.set('node', pat.json().token)
   tokens.set('edge', edgeToken(server.context.config.paths))
@@ -164,7 +174,7 @@ const LAST = ['deleteService', 'deleteToken', 'deleteDomain', 'deleteNode', 'log
 const inOrder = NAMES.toSorted((a, b) => LAST.indexOf(a) - LAST.indexOf(b))
 
 describe('limited people', () => {
-  const limited = ['limited editor', 'limited viewer'] as const
+  const limited = ['limited editor', 'limited viewer', 'limited program'] as const
   const looks = NAMES.filter((name) => AUDIENCES[name] === 'who looks' && endpoints[name].auth !== 'stream')
 
   it.each(limited.flatMap((caller) => looks.map((name) => [caller, name] as const)))(

@@ -3,14 +3,14 @@ import { ROLES } from '@postern/contract/sign-in/auth'
 import type { Context } from '../context.ts'
 import { visibleTo } from '../core/access/visible.ts'
 import { ForbiddenError, NotFoundError, RequestError } from '../core/errors.ts'
-import type { Caller } from './auth.ts'
+import { type Caller, isPerson } from './auth.ts'
 
 /**
  * The context in which a call runs. A limited person's looks find nothing but what they may see. What they change is
  * compared with everything, once `refuseBeyondReach` and the rules of the record have allowed it.
  */
 export function contextFor(context: Context, caller: Caller, endpoint: Endpoint): Context {
-  if (caller.kind !== 'session' || caller.role === 'admin') return context
+  if (!isPerson(caller) || caller.role === 'admin') return context
   const access = { role: caller.role, reach: caller.reach }
   if (!caller.reach) return { ...context, access }
   const isLook = ROLES.every((role) => endpoint.roles === 'any' || endpoint.roles?.includes(role))
@@ -27,7 +27,7 @@ export async function refuseBeyondReach(
   endpoint: Endpoint,
   params: Readonly<Record<string, string>>,
 ): Promise<void> {
-  if (caller.kind !== 'session' || !caller.reach) return
+  if (!isPerson(caller) || !caller.reach) return
   const { nodes, domains } = caller.reach
   const { nodeId, id } = params
   if (nodeId !== undefined && !nodes.includes(Number(nodeId))) throw new NotFoundError('Node')

@@ -8,6 +8,7 @@ const COMPRESSED = [
   'find',
   'me',
   'getOverview',
+  'listApiTokens',
   'listAttention',
   'checkPublicHost',
   'listEdges',

@@ -26,7 +26,7 @@ export interface Call<E extends Endpoint> {
   params: Parsed<E, 'params'>
   query: Parsed<E, 'query'>
   body: Parsed<E, 'body'>
-  caller: CallerOf<E['auth']>
+  caller: CallerOf<E>
   /** The caller's name in the record of changes. */
   actor: string
   request: FastifyRequest

@@ -2,9 +2,9 @@ import * as z from 'zod/mini'
 import { ROLES, type Role } from '../sign-in/auth.ts'
 
 /**
- * The credential that a caller shows. `session`: a console user (bearer; the cookie on GET and HEAD only).
- * `download`: the same, or the session's token as `?token=`. `stream`: the same, or a ticket as `?token=`. `node`: an
- * access token of a node. `edge`: the edge's token.
+ * The credential that a caller shows. `session`: a console user (bearer; the cookie on GET and HEAD only), or a program
+ * with an API token (bearer only). `download`: the same, or the session's token as `?token=`. `stream`: the same, or a
+ * ticket as `?token=`. `node`: an access token of a node. `edge`: the edge's token.
  */
 export type AuthKind = 'none' | 'session' | 'download' | 'stream' | 'session or node' | 'node' | 'edge'
 
@@ -30,14 +30,16 @@ interface Address {
 
 /**
  * Who may call; for people, those in one of these roles, or everybody who is signed in. `isWhole`: it is about the whole
- * installation, so that people who are limited to some nodes and domains may not.
+ * installation, so that people who are limited to some nodes and domains may not. `isSessionOnly`: no program may, with
+ * an API token of theirs.
  */
 type Permission =
-  | { auth: 'none' | 'node' | 'edge'; roles?: never; isWhole?: never }
+  | { auth: 'none' | 'node' | 'edge'; roles?: never; isWhole?: never; isSessionOnly?: never }
   | {
       auth: 'session' | 'download' | 'stream' | 'session or node'
       roles: readonly Role[] | 'any'
       isWhole?: true
+      isSessionOnly?: true
     }
 
 interface Shapes {

@@ -6,7 +6,7 @@ import { Account, Login, LoginForm, ROLES, Ticket } from '../sign-in/auth.ts'
 import { type Endpoint, look, nothing, watch } from './endpoint.ts'
 
 /** Everybody may end their sessions, whatever the role. */
-const everybody = { auth: 'session', roles: 'any' } as const
+const everybody = { auth: 'session', roles: 'any', isSessionOnly: true } as const
 
 /** The installation itself, and who is signed in to it. */
 export const server = {
@@ -47,6 +47,7 @@ export const server = {
     path: '/api/auth/ticket',
     noun: 'Account',
     ...look,
+    isSessionOnly: true,
     body: nothing,
     answer: Ticket,
   },

@@ -42,6 +42,10 @@ const SIGHT: Record<keyof Database, Sight> = {
   user_nodes: 'nothing',
   user_domains: 'nothing',
   sessions: 'nothing',
+  // A person reads their own only.
+  api_tokens: 'everything',
+  api_token_nodes: 'everything',
+  api_token_domains: 'everything',
   sign_in_networks: 'nothing',
   edges: 'everything',
   alert_rules: 'nothing',
