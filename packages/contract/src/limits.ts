@@ -20,6 +20,8 @@ export const LIMITS = {
   gatewayNetworks: 50,
   allowedEmails: 1000,
   bypassLength: 8000,
+  /** Of a service's time to live, in seconds: ten years. */
+  longestTtl: 315_360_000,
   /** For each source of a node. */
   publishedServices: 200,
   /** That publish services of one node. */

@@ -173,6 +173,8 @@ interface ServicesTable extends HttpColumns, TcpColumns, Dated {
   allowed_ips: Json
   /** string[] */
   blocked_ips: Json
+  /** When the server deletes it. */
+  ends_at: Time | null
   enabled: Flag
   system: Fixed<Flag>
   revision: number

@@ -27,7 +27,7 @@ const AUDIENCES = {
   ...rows('who looks', 'listRequests', 'streamRequests', 'exportRequests'),
   ...rows('who looks', 'serviceFigures', 'nodeFigures', 'domainFigures', 'allFigures'),
   ...rows('who looks', 'serviceTraffic', 'nodeTraffic', 'domainTraffic'),
-  ...rows('who looks at all', 'edgeFigures', 'listAlerts', 'listDeliveries', 'listChannels'),
+  ...rows('who looks at all', 'listEdges', 'edgeFigures', 'listAlerts', 'listDeliveries', 'listChannels'),
   ...rows('who looks at all', 'getChannel', 'listAlertRules', 'getAlertRule', 'getQuietHours'),
   ...rows('who edits', 'updateNode', 'deleteNode', 'enableNode', 'disableNode', 'muteNode', 'unmuteNode'),
   ...rows('who edits', 'downloadNode', 'changeNodes', 'createToken', 'rotateToken', 'revokeToken'),

@@ -30,6 +30,7 @@ const service: HttpService = {
   backendPort: 80,
   allowedIps: [],
   blockedIps: [],
+  endsAt: null,
   enabled: true,
   ssl: true,
   selfSigned: true,

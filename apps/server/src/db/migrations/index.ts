@@ -22,6 +22,7 @@ import { alerts } from './0022-alerts.ts'
 import { people } from './0023-people.ts'
 import { secondFactors } from './0025-second-factors.ts'
 import { apiTokens } from './0028-api-tokens.ts'
+import { endsOfServices } from './0029-ends-of-services.ts'
 import { counts } from './live-0002-counts.ts'
 
 /** In order; a released migration is never edited. The database counts how many of them it has. */
@@ -56,6 +57,7 @@ export const MIGRATIONS: readonly string[] = [
   people,
   secondFactors,
   apiTokens,
+  endsOfServices,
 ]
 
 export const LIVE_MIGRATIONS: readonly string[] = [
