@@ -71,7 +71,7 @@ it('changes the password, and ends the other sessions', async () => {
     await form.getByRole('button', { name: 'Save' }).click()
   }
   await fill('not this one', 'a new password')
-  await form.getByText('This is not your present password.').waitFor()
+  await form.getByText('The password is not right.').waitFor()
   await fill(PASSWORD, 'a new password')
   await page.getByText('Password changed successfully!').waitFor()
   await second.page.waitForURL('**/login')

@@ -35,10 +35,10 @@ export interface SessionsTable {
   /** The name at which it began; '' for an address and for this machine itself. */
   host: Fixed<string>
   /** In plain words; '' when it could not be told. */
-  browser: Fixed<string>
+  browser: Generated<string>
   /** Where it was last used from, and when in ms since the epoch, to the minute. */
   address: string | null
-  last_used_at: number
+  last_used_at: Generated<number>
   /** ms since the epoch. */
   expires_at: number
   created_at: Fixed<Time>

@@ -9,7 +9,9 @@ import type {
   AlertsTable,
   MutesTable,
 } from './alert-tables.ts'
+import type { ApiTokenDomainsTable, ApiTokenNodesTable, ApiTokensTable } from './api-token-tables.ts'
 import type { Dated, Fixed, Flag, HttpColumns, Json, Sealed, TcpColumns, Time } from './columns.ts'
+import type { AuthenticatorsTable, PasskeysTable, RecoveryCodesTable } from './factor-tables.ts'
 import type {
   InvitesTable,
   SessionsTable,
@@ -163,6 +165,8 @@ interface ServicesTable extends HttpColumns, TcpColumns, Dated {
   allowed_ips: Json
   /** string[] */
   blocked_ips: Json
+  /** When the server deletes it. */
+  ends_at: Time | null
   enabled: Flag
   system: Fixed<Flag>
   revision: number
@@ -236,8 +240,14 @@ export interface Database {
   users: UsersTable
   user_nodes: UserNodesTable
   user_domains: UserDomainsTable
+  authenticators: AuthenticatorsTable
+  passkeys: PasskeysTable
+  recovery_codes: RecoveryCodesTable
   sessions: SessionsTable
   invites: InvitesTable
+  api_tokens: ApiTokensTable
+  api_token_nodes: ApiTokenNodesTable
+  api_token_domains: ApiTokenDomainsTable
   sign_in_networks: SignInNetworksTable
   settings: SettingsTable
   nodes: Stated<NodesTable>

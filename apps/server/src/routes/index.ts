@@ -1,11 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import { agentRoutes } from './agent.ts'
 import { alertRoutes } from './alerts.ts'
+import { apiTokenRoutes } from './api-tokens.ts'
 import { authRoutes } from './auth.ts'
 import { configRoutes } from './config.ts'
 import { docsRoutes } from './docs.ts'
 import { domainRoutes } from './domains.ts'
 import { edgeRoutes } from './edge.ts'
+import { factorRoutes } from './factors.ts'
 import { figureRoutes } from './figures.ts'
 import { hintRoutes } from './hints.ts'
 import { installRoutes } from './install.ts'
@@ -26,11 +28,13 @@ export const ROUTES: readonly ((app: FastifyInstance) => void | Promise<void>)[]
   authRoutes,
   accountRoutes,
   peopleRoutes,
+  factorRoutes,
   configRoutes,
   settingsRoutes,
   overviewRoutes,
   nodeRoutes,
   tokenRoutes,
+  apiTokenRoutes,
   domainRoutes,
   serviceRoutes,
   figureRoutes,

@@ -18,9 +18,9 @@ import {
   setPersonEnabled,
   updatePerson,
 } from '../core/people/people.ts'
-import { keyOf, originOf } from '../http/auth.ts'
+import { keyOf } from '../http/auth.ts'
 import { formRoute, route } from '../http/route.ts'
-import { accountOf } from './auth.ts'
+import { accountOf, placeOf } from './auth.ts'
 
 export function peopleRoutes(app: FastifyInstance): void {
   route(app, endpoints.listPeople, ({ context }) => listPeople(context))
@@ -41,11 +41,11 @@ export function peopleRoutes(app: FastifyInstance): void {
   )
   route(app, endpoints.deletePerson, ({ context, actor, params }) => removePerson(context, actor, params.id))
   route(app, endpoints.readInvite, ({ context, body, request }) =>
-    readInvite(context, body.token, originOf(request)),
+    readInvite(context, body.token, placeOf(request)),
   )
   route(app, endpoints.acceptInvite, async ({ context, body, request }) => {
-    const accepted = await acceptInvite(context, body, originOf(request), keyOf(request))
-    return { token: accepted.token, expires_in: accepted.expiresIn, username: accepted.username }
+    const { username, session } = await acceptInvite(context, body, placeOf(request), keyOf(request))
+    return { username, login: session && { token: session.token, expires_in: session.expiresIn } }
   })
 }
 

@@ -5,7 +5,6 @@ export const PEOPLE_MESSAGES = {
   nameOfAProgram: 'The history names programs so. Choose another name.',
   nameTaken: 'Somebody has this name already. Choose another one.',
   shortPassword: `must have at least ${LIMITS.passwordLeast} characters`,
-  wrongPassword: 'This is not your present password.',
   noPassword: 'You have no password yet. Ask an administrator for a link that sets one.',
   limitedAdmin: 'An administrator cannot be limited. Choose another role, or the whole installation.',
   pick: 'Choose one from the list.',

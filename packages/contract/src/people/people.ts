@@ -89,5 +89,5 @@ export type OpenInvite = z.infer<typeof OpenInvite>
 
 export const AcceptForm = z.strictObject({ token: inviteToken, password: newPassword })
 
-/** The person is signed in. */
-export const Accepted = z.extend(Login, { username: z.string() })
+/** `login`: the session; null for an account with a second factor, which signs in with the new password now. */
+export const Accepted = z.object({ username: z.string(), login: z.nullable(Login) })

@@ -22,10 +22,12 @@ interface Props {
   token: string
   invite: OpenInvite
   onDead: () => void
+  /** The password is set, and the second factor is asked for at the sign-in. */
+  onSet: () => void
 }
 
 /** The password of the person for whom the link is. */
-export function AcceptForm({ token, invite, onDead }: Props) {
+export function AcceptForm({ token, invite, onDead, onSet }: Props) {
   const { username, isReset, role } = invite
   const api = useApi()
   const session = useSession()
@@ -36,9 +38,10 @@ export function AcceptForm({ token, invite, onDead }: Props) {
     async send({ password }) {
       if (session.token() !== null) await api.call(server.logout, {}).catch(() => {})
       session.ensureKey()
-      const login = await api.call(endpoints.acceptInvite, { body: { token, password } })
-      if (session.wasSomeoneElse(login.username)) dropDraft()
-      session.begin(login.token, login.expires_in, login.username)
+      const { login } = await api.call(endpoints.acceptInvite, { body: { token, password } })
+      if (login === null) return onSet()
+      if (session.wasSomeoneElse(username)) dropDraft()
+      session.begin(login.token, login.expires_in, username)
       await leaveFor(urls.home())
     },
     describe(error) {

@@ -9,7 +9,7 @@ import { Banner } from '../../ui/feedback/Banner.tsx'
 import { urls } from '../../util/urls.ts'
 import { AcceptForm } from './AcceptForm.tsx'
 
-type Found = { invite: OpenInvite } | { problem: string; isDead: boolean }
+type Found = { invite: OpenInvite } | { problem: string; isDead: boolean } | 'set'
 
 /** A person who was invited, or has forgotten the password, chooses one and is signed in. */
 export function InvitePage({ token }: { token: string }) {
@@ -34,16 +34,22 @@ export function InvitePage({ token }: { token: string }) {
     }
   }, [api, token, tries])
   return (
-    <SignInFrame title={found && 'invite' in found && found.invite.isReset ? 'New password' : 'Welcome'}>
+    <SignInFrame title={isReset(found) ? 'New password' : 'Welcome'}>
       {found === undefined ? (
         <p>
           <Spinner /> Reading the link
         </p>
+      ) : found === 'set' ? (
+        <div className="stackf">
+          <p>Your password is set. Sign in with it and your second factor.</p>
+          <SignInLink />
+        </div>
       ) : 'invite' in found ? (
         <AcceptForm
           token={token}
           invite={found.invite}
           onDead={() => setFound({ problem: DEAD, isDead: true })}
+          onSet={() => setFound('set')}
         />
       ) : (
         <div className="stackf">
@@ -51,9 +57,7 @@ export function InvitePage({ token }: { token: string }) {
             <p>{found.problem}</p>
           </Banner>
           {found.isDead ? (
-            <a className="btn block" href={urls.login()}>
-              Go to the sign-in
-            </a>
+            <SignInLink />
           ) : (
             <Button block onClick={() => setTries(tries + 1)}>
               Try Again
@@ -64,6 +68,15 @@ export function InvitePage({ token }: { token: string }) {
     </SignInFrame>
   )
 }
+
+const isReset = (found: Found | undefined) =>
+  found === 'set' || (found !== undefined && 'invite' in found && found.invite.isReset)
+
+const SignInLink = () => (
+  <a className="btn block" href={urls.login()}>
+    Go to the sign-in
+  </a>
+)
 
 const DEAD =
   'This link does not work any more. It works once, for 48 hours. Ask an administrator for a new one.'

@@ -1,12 +1,13 @@
+import { MESSAGES } from '@postern/contract/messages'
 import type { LoginForm } from '@postern/contract/sign-in/auth'
+import type { SecondStep } from '@postern/contract/sign-in/second-step'
 import type { Context } from '../../context.ts'
-import { noteNewNetwork } from '../alerts/new-network.ts'
-import { UnauthenticatedError } from '../errors.ts'
+import { UnauthenticatedError, ValidationError } from '../errors.ts'
+import { type BegunSession, beginSession, type SignInPlace } from './begin-session.ts'
+import { findSecondStep } from './factors/second-step.ts'
 import type { Attempt } from './login-limits.ts'
 import { hashPassword, isOutdated, isPassword } from './passwords.ts'
-import { endSessionsElsewhere } from './session-hosts.ts'
-import { createSession, type Origin } from './sessions.ts'
-import { isKnownSource, rememberSource, sourceOf } from './sources.ts'
+import { isKnownSource, sourceOf } from './sources.ts'
 
 /** The first account, when its password was generated. */
 export interface GeneratedAdmin {
@@ -38,37 +39,60 @@ export async function createFirstAccount(
 
 /**
  * @param key binds the new session, see `sessions.ts`
+ * @returns the session, or what the account asks for besides its password
  * @throws TooManyError, UnauthenticatedError, UnavailableError
  */
 export async function signIn(
   context: Context,
   form: LoginForm,
-  origin: Origin,
+  place: SignInPlace,
   key: string | undefined,
-): Promise<{ token: string; expiresIn: number }> {
-  const source = sourceOf(origin.address)
+): Promise<BegunSession | SecondStep> {
+  const source = sourceOf(place.address)
   const isKnown = await isKnownSource(context, form.username, source)
   const attempt = context.loginLimits.take(form.username, source, isKnown)
-  const userId = await checkPassword(context, form, attempt)
-  return await letIn(context, { userId, isKnown }, origin, key)
+  const id = await checkPassword(context, form, attempt)
+  const step = await findSecondStep(context, id, place, key)
+  return step ?? (await beginSession(context, { id, username: form.username }, place, key))
 }
 
 /**
- * Begins the session of a person who has proved who they are.
- * @param isKnown whether they have signed in from there before
+ * For what a person at an unlocked screen must not do. An account without a password needs none.
+ * @param address the source of the request
+ * @throws ValidationError, TooManyError, UnavailableError
  */
-export async function letIn(
+export async function confirmPassword(
   context: Context,
-  { userId, isKnown }: { userId: number; isKnown: boolean },
-  origin: Origin,
-  key: string | undefined,
-): Promise<{ token: string; expiresIn: number }> {
-  await rememberSource(context, userId, sourceOf(origin.address))
-  if (!isKnown) await noteNewNetwork(context, userId, origin.address)
-  const session = await createSession(context, userId, origin, key)
-  // The console may have left the name while the password was checked.
-  await endSessionsElsewhere(context)
-  return session
+  userId: number,
+  password: string | null,
+  address: string,
+): Promise<void> {
+  const { username, password_hash } = await context.db
+    .selectFrom('users')
+    .select(['username', 'password_hash'])
+    .where('id', '=', userId)
+    .executeTakeFirstOrThrow()
+  if (password_hash === null) return
+  if (password === null) throw new ValidationError([{ field: 'password', message: MESSAGES.required }])
+  const attempt = context.loginLimits.take(username, sourceOf(address), true)
+  const isRight = await compare(context, password, password_hash, attempt)
+  if (!isRight) throw new ValidationError([{ field: 'password', message: MESSAGES.wrongPassword }])
+  attempt.succeed()
+}
+
+/** Only a wrong password is a failure: when the server was too busy to check it, the attempt does not count. */
+async function compare(
+  { passwordGate }: Context,
+  password: string,
+  stored: string,
+  attempt: Attempt,
+): Promise<boolean> {
+  try {
+    return await passwordGate.pass(() => isPassword(password, stored), attempt.rank)
+  } catch (error) {
+    attempt.undo()
+    throw error
+  }
 }
 
 /**
@@ -86,7 +110,7 @@ async function checkPassword(context: Context, form: LoginForm, attempt: Attempt
     .where('is_disabled', '=', 0)
     .executeTakeFirst()
   const stored = (user ?? (await users.orderBy('id').limit(1).executeTakeFirst()))?.password_hash
-  const isRight = stored !== undefined && (await tryPassword(context, form.password, stored, attempt))
+  const isRight = stored !== undefined && (await compare(context, form.password, stored, attempt))
   if (!user || !isRight) throw new UnauthenticatedError('Invalid Credentials', 'credentials')
   attempt.succeed()
   if (isOutdated(stored)) await renewHash(context, user, form.password)

@@ -1,4 +1,4 @@
-import { addPerson } from '@postern/testkit/people'
+import { letIn } from '@postern/testkit/people'
 import { startTestServer } from '@postern/testkit/server'
 import { fresh } from '@postern/testkit/shared'
 import { expect, test } from 'vitest'
@@ -31,8 +31,8 @@ test('a chosen one is used as it is', async () => {
 
 test('it is the first administrator who is enabled', async () => {
   const admin = await server.signIn()
-  await addPerson(server, admin, { username: 'ann', role: 'editor' })
-  const max = await addPerson(server, admin, { username: 'max', role: 'admin' })
+  await letIn(server, admin, { username: 'ann', role: 'editor' })
+  const max = await letIn(server, admin, { username: 'max', role: 'admin' })
   expect((await max.client.patch('/api/people/1', { role: 'viewer' })).statusCode).toBe(200)
   expect(await setNewPassword(server.context.db, 'a new password', COST)).toMatchObject({ username: 'max' })
   expect((await login('max', 'a new password')).statusCode).toBe(200)

@@ -3,12 +3,14 @@ import type { Kysely } from 'kysely'
 import { change } from '../../changes/change.ts'
 import type { Database } from '../../db/schema.ts'
 import type { GeneratedAdmin } from './accounts.ts'
+import { deleteFactors } from './factors/factors.ts'
 import { hashPassword, PASSWORD_COST } from './passwords.ts'
 import { takeSessions } from './sessions.ts'
 
 /**
  * Always lets one administrator in: the first who is enabled, else the first, who is enabled again; and when nobody
- * has that role, the first person gets it. Gives them another password and ends their sessions. While no server runs.
+ * has that role, the first person gets it. Gives them another password, removes their second factors, and ends their
+ * sessions. While no server runs.
  * @param chosen null to generate one
  * @returns the credentials, to be shown this one time; undefined when there is no account yet
  */
@@ -36,6 +38,7 @@ export async function setNewPassword(
       .where('id', '=', first.id)
       .execute()
     await tx.deleteFrom('invites').where('user_id', '=', first.id).execute()
+    await deleteFactors(tx, first.id)
     await takeSessions(tx, first.id)
     return { value: undefined, touched: { people: [first.id] }, name: first.username }
   })

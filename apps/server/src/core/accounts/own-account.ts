@@ -1,3 +1,4 @@
+import { MESSAGES } from '@postern/contract/messages'
 import type { OwnSession } from '@postern/contract/people/account'
 import { PEOPLE_MESSAGES } from '@postern/contract/people/messages'
 import { change, changeIfAny, nextTime, Unchanged } from '../../changes/change.ts'
@@ -5,10 +6,9 @@ import type { Context } from '../../context.ts'
 import { NotFoundError, ValidationError } from '../errors.ts'
 import { refuseTakenName } from '../people/names.ts'
 import { getPersonRow } from '../people/records.ts'
-import { tryPassword } from './accounts.ts'
+import { confirmPassword } from './accounts.ts'
 import { hashPassword } from './passwords.ts'
 import { SESSION_MAX_MS, type Session, takeSessions, tellEnded } from './sessions.ts'
-import { isKnownSource, sourceOf } from './sources.ts'
 
 type Own = Pick<Session, 'userId' | 'sessionId' | 'username'>
 
@@ -43,18 +43,14 @@ export async function changePassword(
   const held = await getPersonRow(context.db, userId)
   const refuse = (message: string) => new ValidationError([{ field: 'password', message }])
   if (held.password_hash === null) throw refuse(PEOPLE_MESSAGES.noPassword)
-  const source = sourceOf(address)
-  const attempt = context.loginLimits.take(username, source, await isKnownSource(context, username, source))
-  if (!(await tryPassword(context, form.password, held.password_hash, attempt)))
-    throw refuse(PEOPLE_MESSAGES.wrongPassword)
-  attempt.succeed()
+  await confirmPassword(context, userId, form.password, address)
   const password_hash = await context.passwordGate.pass(() =>
     hashPassword(form.newPassword, context.passwordCost),
   )
   const ended = await change(context, { actor: username, what: 'changed the password' }, async (tx) => {
     const row = await getPersonRow(tx, userId)
     // By another session, or a link.
-    if (row.password_hash !== held.password_hash) throw refuse(PEOPLE_MESSAGES.wrongPassword)
+    if (row.password_hash !== held.password_hash) throw refuse(MESSAGES.wrongPassword)
     await tx
       .updateTable('users')
       .set({ password_hash, updated_at: nextTime(context.clock(), row.updated_at) })

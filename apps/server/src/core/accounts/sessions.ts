@@ -19,6 +19,8 @@ export interface Session extends Access {
   sessionId: number
   userId: number
   username: string
+  /** Whether the account has a second factor. */
+  hasFactor: boolean
   /** ms since the epoch. */
   expiresAt: number
 }
@@ -30,13 +32,13 @@ export interface SessionProof {
   key: string | undefined
 }
 
-/** Where a sign-in comes from. */
-export interface Origin {
-  /** The IP address; '' for requests through the socket without one. */
+/** Where somebody signs in from, and where. */
+export interface SessionPlace {
+  /** The source of the request; '' for requests through the socket without one. */
   address: string
   /** The name in the request, or '' for an address; see `session-hosts.ts`. */
   host: string
-  /** In plain words. */
+  /** In plain words; '' when it cannot be told. */
   browser: string
 }
 
@@ -49,7 +51,7 @@ export interface Origin {
 export async function createSession(
   context: Context,
   userId: number,
-  { address, host, browser }: Origin,
+  { address, host, browser }: SessionPlace,
   key?: string,
 ): Promise<{ token: string; expiresIn: number }> {
   const now = context.clock()
@@ -118,11 +120,24 @@ function selectSessions(context: Context) {
     .select(['sessions.id', 'sessions.user_id', 'sessions.expires_at', 'sessions.created_at'])
     .select(['sessions.key_hash', 'sessions.address', 'sessions.last_used_at'])
     .select(['users.username', 'users.role', 'users.is_limited'])
+    .select(({ eb, exists, selectFrom }) =>
+      eb
+        .or([
+          exists(selectFrom('authenticators').select('user_id').whereRef('user_id', '=', 'users.id')),
+          exists(selectFrom('passkeys').select('user_id').whereRef('user_id', '=', 'users.id')),
+        ])
+        .as('has_factor'),
+    )
     .where('sessions.expires_at', '>', context.clock())
     .where('users.is_disabled', '=', 0)
 }
 
-type SessionRow = Selectable<Database['sessions']> & { username: string; role: Role; is_limited: Flag }
+type SessionRow = Selectable<Database['sessions']> & {
+  username: string
+  role: Role
+  is_limited: Flag
+  has_factor: unknown
+}
 
 async function use(
   context: Context,
@@ -136,7 +151,7 @@ async function use(
   await noteUse(context, row, { expiresAt, address })
   const { id: sessionId, user_id: userId, username, role } = row
   const reach = await readReach(context.db, userId, row.is_limited === 1)
-  return { sessionId, userId, username, role, reach, expiresAt }
+  return { sessionId, userId, username, role, reach, hasFactor: row.has_factor === 1, expiresAt }
 }
 
 async function noteUse(

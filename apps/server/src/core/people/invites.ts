@@ -6,10 +6,11 @@ import { change, nextTime } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import { flag } from '../../db/columns.ts'
 import type { Database } from '../../db/schema.ts'
-import { letIn } from '../accounts/accounts.ts'
+import { type BegunSession, beginSession, type SignInPlace } from '../accounts/begin-session.ts'
+import { findSecondStep } from '../accounts/factors/second-step.ts'
 import { hashPassword } from '../accounts/passwords.ts'
-import { type Origin, takeSessions, tellEnded } from '../accounts/sessions.ts'
-import { isKnownSource, sourceOf } from '../accounts/sources.ts'
+import { takeSessions, tellEnded } from '../accounts/sessions.ts'
+import { sourceOf } from '../accounts/sources.ts'
 import { NotFoundError } from '../errors.ts'
 import { hashToken } from '../secrets/secrets.ts'
 
@@ -41,7 +42,11 @@ export async function putInvite(
 }
 
 /** @throws NotFoundError when it was used, has ended or never was; TooManyError after many of these */
-export async function readInvite(context: Context, token: string, { address }: Origin): Promise<OpenInvite> {
+export async function readInvite(
+  context: Context,
+  token: string,
+  { address }: SignInPlace,
+): Promise<OpenInvite> {
   const invite = await checkInvite(context, token, address)
   return {
     ...{ username: invite.username, role: invite.role, isReset: invite.is_reset === 1 },
@@ -50,17 +55,17 @@ export async function readInvite(context: Context, token: string, { address }: O
 }
 
 /**
- * Sets the password, ends the link and all sessions, and signs in.
+ * Sets the password, ends the link and all sessions, and signs in, unless the account has a second factor.
  * @param key binds the new session, see `sessions.ts`
  * @throws NotFoundError, TooManyError, UnavailableError
  */
 export async function acceptInvite(
   context: Context,
   { token, password }: z.infer<typeof AcceptForm>,
-  origin: Origin,
+  place: SignInPlace,
   key: string | undefined,
-): Promise<{ username: string; token: string; expiresIn: number }> {
-  const { user_id: userId, username, is_reset } = await checkInvite(context, token, origin.address)
+): Promise<{ username: string; session: BegunSession | null }> {
+  const { user_id: userId, username, is_reset } = await checkInvite(context, token, place.address)
   const password_hash = await context.passwordGate.pass(() => hashPassword(password, context.passwordCost))
   const what = is_reset === 1 ? 'chose a new password by a link' : 'accepted the invitation'
   const ended = await change(context, { actor: username, what }, async (tx) => {
@@ -75,8 +80,9 @@ export async function acceptInvite(
     return { value: await takeSessions(tx, userId), touched: { people: [userId] }, name: username }
   })
   tellEnded(context, ended)
-  const isKnown = await isKnownSource(context, username, sourceOf(origin.address))
-  return { username, ...(await letIn(context, { userId, isKnown }, origin, key)) }
+  // Who has a second factor signs in with it: a link replaces the password alone.
+  if (await findSecondStep(context, userId, place, key)) return { username, session: null }
+  return { username, session: await beginSession(context, { id: userId, username }, place, key) }
 }
 
 /** Nobody can guess one; the limits keep the attempts from costing much. */

@@ -13,7 +13,12 @@ export async function refuseLastAdmin(tx: Transaction<Database>, id: number): Pr
     .select('id')
     .where('role', '=', 'admin')
     .where('is_disabled', '=', 0)
-    .where('password_hash', 'is not', null)
+    .where(({ eb, or, exists, selectFrom }) =>
+      or([
+        eb('password_hash', 'is not', null),
+        exists(selectFrom('passkeys').select('id').whereRef('passkeys.user_id', '=', 'users.id')),
+      ]),
+    )
     .limit(2)
     .execute()
   if (admins.length === 1 && admins[0]?.id === id)

@@ -1,7 +1,7 @@
 import type { OwnSession } from '@postern/contract/people/account'
 import type { InvitedPerson } from '@postern/contract/people/people'
 import { followStream } from '@postern/testkit/event-stream'
-import { addPerson, PASSWORD_OF_PEOPLE } from '@postern/testkit/people'
+import { letIn, PASSWORD_OF_PEOPLE } from '@postern/testkit/people'
 import { type Client, startTestServer, TEST_ADMIN } from '@postern/testkit/server'
 import { fresh } from '@postern/testkit/shared'
 import { expect, test, vi } from 'vitest'
@@ -33,7 +33,7 @@ async function changes() {
 }
 
 test('a viewer changes the own name, and signs in with it', async () => {
-  const { id, client } = await addPerson(server, admin, { username: 'ann', role: 'viewer' })
+  const { id, client } = await letIn(server, admin, { username: 'ann', role: 'viewer' })
   const answer = await client.patch('/api/account', { username: 'Ann B.' })
   expect(answer.json()).toEqual({ id, username: 'Ann B.', role: 'viewer', reach: null })
   expect((await client.get('/api/auth/me')).json()).toEqual(answer.json())
@@ -47,14 +47,14 @@ test('a viewer changes the own name, and signs in with it', async () => {
 })
 
 test('a new password needs the present one, and ends all other sessions and an open link', async () => {
-  const { id, client } = await addPerson(server, admin, { username: 'ann', role: 'viewer' })
+  const { id, client } = await letIn(server, admin, { username: 'ann', role: 'viewer' })
   const other = server.as((await login('ann', PASSWORD_OF_PEOPLE)).json().token)
   const link = (await admin.post(`/api/people/${id}/invite`)).json<InvitedPerson>()
   const stream = await followStream(`${await server.listen()}/api/hints/stream?token=${other.token}`)
   const wrong = await changePassword(client, 'not this one')
   expect([wrong.statusCode, wrong.json().errors]).toEqual([
     422,
-    [{ field: 'password', message: 'This is not your present password.' }],
+    [{ field: 'password', message: 'The password is not right.' }],
   ])
   expect(await isIn(other)).toBe(true)
   expect((await changePassword(client, PASSWORD_OF_PEOPLE)).json()).toEqual({ ended: 1 })
@@ -134,7 +134,7 @@ test('a use a minute later, or from another address, is noted, and ends of the l
 })
 
 test('one session or all others are ended, at once, and only own ones', async () => {
-  const { client } = await addPerson(server, admin, { username: 'ann', role: 'viewer' })
+  const { client } = await letIn(server, admin, { username: 'ann', role: 'viewer' })
   const [first, second] = [await signIn(), await signIn()]
   const stream = await followStream(`${await server.listen()}/api/hints/stream?token=${first.token}`)
   const [{ id } = { id: 0 }] = await sessionsOf(first)

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { InvitedPerson, Person } from '@postern/contract/people/people'
 import { SESSION_KEY_HEADER } from '@postern/contract/sign-in/auth'
 import { followStream } from '@postern/testkit/event-stream'
-import { addPerson, PASSWORD_OF_PEOPLE } from '@postern/testkit/people'
+import { letIn, PASSWORD_OF_PEOPLE } from '@postern/testkit/people'
 import { startTestServer } from '@postern/testkit/server'
 import { fresh } from '@postern/testkit/shared'
 import { expect, test, vi } from 'vitest'
@@ -31,8 +31,14 @@ test('a link says what it is for, works once, and signs in', async () => {
     ...{ username: 'ann', role: 'viewer', isReset: false, endsAt: '2026-11-23T12:00:00.000Z' },
   })
   const accepted = (await accept(token)).json()
-  expect(accepted).toEqual({ token: expect.stringMatching(/^pts_/), expires_in: 604_800, username: 'ann' })
-  expect((await server.as(accepted.token).get('/api/auth/me')).json()).toMatchObject({ id, role: 'viewer' })
+  expect(accepted).toEqual({
+    username: 'ann',
+    login: { token: expect.stringMatching(/^pts_/), expires_in: 604_800 },
+  })
+  expect((await server.as(accepted.login.token).get('/api/auth/me')).json()).toMatchObject({
+    id,
+    role: 'viewer',
+  })
   for (const again of [await read(token), await accept(token, 'yet another one')])
     expect([again.statusCode, again.json().message]).toEqual([404, 'Invite not found'])
   expect((await login(NEW)).statusCode).toBe(200)
@@ -79,7 +85,7 @@ test('a disabled or deleted person has no use for it', async () => {
 })
 
 test('for a person who was in, the old password and the sessions end when it is used, and not before', async () => {
-  const { id, client } = await addPerson(server, admin, { username: 'ann', role: 'viewer' })
+  const { id, client } = await letIn(server, admin, { username: 'ann', role: 'viewer' })
   const stream = await followStream(`${await server.listen()}/api/hints/stream?token=${client.token}`)
   const { token, state, invite: link } = (await admin.post(`/api/people/${id}/invite`)).json<InvitedPerson>()
   expect([state, link?.isReset]).toEqual(['active', true])
@@ -109,7 +115,7 @@ test.each([
 
 test('the session of a link is bound to its key like that of a sign-in', async () => {
   const key = 'k'.repeat(43)
-  const { token } = (await accept((await invite()).token, NEW, { [SESSION_KEY_HEADER]: key })).json()
+  const { token } = (await accept((await invite()).token, NEW, { [SESSION_KEY_HEADER]: key })).json().login
   expect((await server.as(token).get('/api/auth/me')).statusCode).toBe(401)
   const headers = { authorization: `Bearer ${token}`, [SESSION_KEY_HEADER]: key }
   expect((await server.call({ method: 'GET', url: '/api/auth/me', headers })).statusCode).toBe(200)

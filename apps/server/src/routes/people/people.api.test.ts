@@ -1,6 +1,6 @@
 import type { InvitedPerson, Person, PersonFormInput } from '@postern/contract/people/people'
 import { followStream } from '@postern/testkit/event-stream'
-import { addPerson, PASSWORD_OF_PEOPLE } from '@postern/testkit/people'
+import { letIn, PASSWORD_OF_PEOPLE } from '@postern/testkit/people'
 import { startTestServer } from '@postern/testkit/server'
 import { fresh } from '@postern/testkit/shared'
 import { expect, test, vi } from 'vitest'
@@ -24,7 +24,7 @@ async function changes() {
 
 test('the list says who there is, what they may do, and when they were last here', async () => {
   const node = await admin.createNode({ name: 'workshop' })
-  const { id, client } = await addPerson(server, admin, {
+  const { id, client } = await letIn(server, admin, {
     ...EDITOR,
     reach: { nodes: [node.id], domains: [] },
   })
@@ -46,7 +46,7 @@ test('the list says who there is, what they may do, and when they were last here
 })
 
 test('only administrators see and change people', async () => {
-  const { id, client } = await addPerson(server, admin, EDITOR)
+  const { id, client } = await letIn(server, admin, EDITOR)
   const calls = [
     client.get('/api/people'),
     client.get(`/api/people/${id}`),
@@ -141,7 +141,7 @@ test('a stale form is refused, and one field can be changed alone', async () => 
 })
 
 test('another role is in force with the next request, and streams begin anew with it', async () => {
-  const { id, client } = await addPerson(server, admin, { ...EDITOR, role: 'admin' })
+  const { id, client } = await letIn(server, admin, { ...EDITOR, role: 'admin' })
   const origin = await server.listen()
   const stream = await followStream(`${origin}/api/nodes/stream?token=${client.token}`)
   const other = await followStream(`${origin}/api/nodes/stream?token=${admin.token}`)
@@ -154,7 +154,7 @@ test('another role is in force with the next request, and streams begin anew wit
 })
 
 test('whoever is disabled is out at once, streams too, and comes back only when enabled', async () => {
-  const { id, client } = await addPerson(server, admin, EDITOR)
+  const { id, client } = await letIn(server, admin, EDITOR)
   const stream = await followStream(`${await server.listen()}/api/hints/stream?token=${client.token}`)
   const begun = Date.now()
   const answer = await admin.patch(`/api/people/${id}/disable`)
@@ -175,7 +175,7 @@ test('whoever is disabled is out at once, streams too, and comes back only when 
 })
 
 test('whoever is deleted is gone with everything, and the name is free', async () => {
-  const { id, client } = await addPerson(server, admin, EDITOR)
+  const { id, client } = await letIn(server, admin, EDITOR)
   const stream = await followStream(`${await server.listen()}/api/hints/stream?token=${client.token}`)
   expect((await admin.delete(`/api/people/${id}`)).json()).toEqual({ id })
   await vi.waitFor(() => expect(stream.isEnded).toBe(true), 2000)
@@ -185,7 +185,7 @@ test('whoever is deleted is gone with everything, and the name is free', async (
 })
 
 test('an administrator ends all sessions of a person', async () => {
-  const { id, client } = await addPerson(server, admin, EDITOR)
+  const { id, client } = await letIn(server, admin, EDITOR)
   expect((await admin.delete(`/api/people/${id}/sessions`)).json()).toEqual({ ended: 1 })
   expect((await client.get('/api/auth/me')).statusCode).toBe(401)
   expect((await admin.delete(`/api/people/${id}/sessions`)).json()).toEqual({ ended: 0 })
@@ -202,7 +202,7 @@ test.each([
 ])('the last administrator cannot be %s', async (_, act) => {
   // Neither of these could come in.
   await invite({ username: 'eve', role: 'admin' })
-  const { id } = await addPerson(server, admin, { username: 'max', role: 'admin' })
+  const { id } = await letIn(server, admin, { username: 'max', role: 'admin' })
   await admin.patch(`/api/people/${id}/disable`)
   const answer = await act()
   expect([answer.statusCode, answer.json().message]).toEqual([409, REFUSED])
@@ -218,7 +218,7 @@ test.each([
 ] as const)(
   'of two administrators who %s each other at once, one stays',
   async (_, method, path, payload) => {
-    const { id, client } = await addPerson(server, admin, { username: 'max', role: 'admin' })
+    const { id, client } = await letIn(server, admin, { username: 'max', role: 'admin' })
     const act = (token: string, other: number) =>
       server.call({
         method,
@@ -239,7 +239,7 @@ test.each([
 )
 
 test('each change of an account is on record, with who did it', async () => {
-  const { id } = await addPerson(server, admin, EDITOR)
+  const { id } = await letIn(server, admin, EDITOR)
   const before = (await changes()).length
   await admin.patch(`/api/people/${id}`, { username: 'anna' })
   await admin.patch(`/api/people/${id}/disable`)
