@@ -8,6 +8,7 @@ import { domainRoutes } from './domains.ts'
 import { edgeRoutes } from './edge.ts'
 import { figureRoutes } from './figures.ts'
 import { hintRoutes } from './hints.ts'
+import { historyRoutes } from './history.ts'
 import { installRoutes } from './install.ts'
 import { logRoutes } from './logs.ts'
 import { manyRoutes } from './many.ts'
@@ -38,6 +39,7 @@ export const ROUTES: readonly ((app: FastifyInstance) => void | Promise<void>)[]
   logRoutes,
   requestRoutes,
   alertRoutes,
+  historyRoutes,
   installRoutes,
   signInRoutes,
   whyRoutes,

@@ -20,6 +20,7 @@ export type Noun =
   | 'Trace'
   | 'Channel'
   | 'Rule'
+  | 'Change'
 
 interface Address {
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'

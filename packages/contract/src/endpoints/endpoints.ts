@@ -3,6 +3,7 @@ import { alerts } from './alerts.ts'
 import { endpoints as people } from './console-endpoints.ts'
 import type { Endpoint } from './endpoint.ts'
 import { figures } from './figures.ts'
+import { history } from './history.ts'
 import { machines } from './machines.ts'
 import { many } from './many.ts'
 import { requests } from './requests.ts'
@@ -19,6 +20,7 @@ export const endpoints = {
   ...requests,
   ...alerts,
   ...settings,
+  ...history,
   createHttpService: { ...people.createHttpService, body: HttpServiceForm },
   updateHttpService: { ...people.updateHttpService, body: HttpServiceForm },
 } as const satisfies Record<string, Endpoint>

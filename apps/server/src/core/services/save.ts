@@ -1,6 +1,7 @@
 import type { Service, ServiceType } from '@postern/contract/services/services'
 import type { Kysely } from 'kysely'
 import type { IssuedCertificate } from '../../certificates/issue.ts'
+import type { Actor } from '../../changes/actor.ts'
 import { change } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import type { OwnColumns } from '../../db/columns.ts'
@@ -48,7 +49,7 @@ export interface Parts {
 /** @throws NotFoundError, ValidationError, ConflictError */
 export async function createService<F extends ServiceForm, R extends Service>(
   context: Context,
-  actor: string,
+  actor: Actor,
   kind: ServiceKind<F, R>,
   nodeId: number,
   patch: Patch<F>,
@@ -72,7 +73,7 @@ export async function createService<F extends ServiceForm, R extends Service>(
 /** @throws NotFoundError, ValidationError, ConflictError */
 export async function updateService<F extends ServiceForm, R extends Service>(
   context: Context,
-  actor: string,
+  actor: Actor,
   kind: ServiceKind<F, R>,
   { nodeId, id }: Omit<ServiceKey, 'type'>,
   patch: Patch<F>,

@@ -20,6 +20,7 @@ import { rotatedTokens } from './0019-rotated-tokens.ts'
 import { usedNames } from './0020-used-names.ts'
 import { alerts } from './0022-alerts.ts'
 import { people } from './0023-people.ts'
+import { history } from './0026-history.ts'
 import { counts } from './live-0002-counts.ts'
 
 /** In order; a released migration is never edited. The database counts how many of them it has. */
@@ -52,6 +53,7 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE alert_rules ADD COLUMN edge_id INTEGER REFERENCES edges (id) ON DELETE CASCADE;
   CREATE INDEX alert_rules_of_domains ON alert_rules (domain_id);`,
   people,
+  history,
 ]
 
 export const LIVE_MIGRATIONS: readonly string[] = [

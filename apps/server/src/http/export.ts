@@ -1,0 +1,50 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
+import type { Context } from '../context.ts'
+import { UnavailableError } from '../core/errors.ts'
+
+const MOST_EXPORTS = 4
+/** A reader that takes longer holds a place of others. */
+const EXPORT_PATIENCE = 10 * 60_000
+
+interface Exported {
+  context: Context
+  caller: { sessionId: number }
+  reply: FastifyReply
+  /** Of the file, to which day and ending come. */
+  name: string
+  format: 'jsonl' | 'csv'
+  make(signal: AbortSignal): AsyncGenerator<string>
+}
+
+/**
+ * Sends files piece by piece, a few at the same time. One ends with the session of the person who asked for it.
+ * @returns a function that sends one; it throws UnavailableError
+ */
+export function createExporter(): (exported: Exported) => FastifyReply {
+  let running = 0
+  return ({ context, caller, reply, name, format, make }) => {
+    if (running >= MOST_EXPORTS) throw new UnavailableError('Too many exports are under way. Try again later')
+    running++
+    const controller = new AbortController()
+    const timer = setTimeout(() => controller.abort(), EXPORT_PATIENCE)
+    const stop = context.bus.listen((hint) => {
+      if (hint.kind === 'session-ended' && hint.sessionId === caller.sessionId) controller.abort()
+    })
+    const readable = Readable.from(make(controller.signal))
+    controller.signal.addEventListener('abort', () => readable.destroy())
+    readable.once('close', () => {
+      running--
+      clearTimeout(timer)
+      stop()
+      controller.abort()
+    })
+    const day = new Date(context.clock()).toISOString().slice(0, 10)
+    reply.headers({
+      'content-type': format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson',
+      'content-disposition': `attachment; filename="${name}-${day}.${format}"`,
+      'cache-control': 'no-store',
+    })
+    return reply.send(readable)
+  }
+}
