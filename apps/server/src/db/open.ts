@@ -4,6 +4,7 @@ import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from
 import type { LiveDatabase } from './live-schema.ts'
 import { DatabaseTooNewError, type MigrateOptions, migrate, versionOf } from './migrate.ts'
 import { LIVE_MIGRATIONS, MIGRATIONS } from './migrations/index.ts'
+import { recordRows } from './record-triggers.ts'
 import type { Database } from './schema.ts'
 import { SQLITE, sqliteCodeOf } from './sqlite-codes.ts'
 
@@ -24,6 +25,7 @@ export function openDatabase(file: string, mayBegin = true, options?: MigrateOpt
         `${file} is missing or empty: restore the database, or remove secret.key to start over`,
       )
     migrate(database, MIGRATIONS, options)
+    recordRows(database)
   })
 }
 

@@ -10,6 +10,7 @@ import { MESSAGES } from '@postern/contract/messages'
 import type { Reach } from '@postern/contract/sign-in/auth'
 import { TOKEN_PREFIXES } from '@postern/contract/tokens'
 import type { Kysely, Transaction } from 'kysely'
+import type { Actor } from '../../changes/actor.ts'
 import { change, nextTime } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
@@ -43,7 +44,7 @@ export async function listApiTokens(context: Context, { userId }: Owner): Promis
  */
 export async function createApiToken(
   context: Context,
-  actor: string,
+  actor: Actor,
   owner: Owner,
   patch: Patch<ApiTokenForm>,
 ): Promise<CreatedApiToken> {
@@ -80,7 +81,7 @@ export async function createApiToken(
 /** It is refused from the next request on, and its streams end within a second. @throws NotFoundError */
 export async function revokeApiToken(
   context: Context,
-  actor: string,
+  actor: Actor,
   owner: Owner,
   id: number,
 ): Promise<ApiToken> {
@@ -95,7 +96,7 @@ export async function revokeApiToken(
 /** @throws NotFoundError */
 export async function removeApiToken(
   context: Context,
-  actor: string,
+  actor: Actor,
   owner: Owner,
   id: number,
 ): Promise<{ id: number }> {
