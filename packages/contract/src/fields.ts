@@ -1,4 +1,5 @@
 import { findCidr, formatCidr } from '@postern/net/cidr'
+import { findDuration } from '@postern/net/duration'
 import { isDomainName, isHostname, normaliseDomain } from '@postern/net/hostname'
 import { findIp, formatIp, isIpv4 } from '@postern/net/ip'
 import { isPublicKey, isWireGuardKey } from '@postern/net/keys'
@@ -80,6 +81,16 @@ function isInstant(text: string): boolean {
 export const instant = z.pipe(
   z.string(MESSAGES.date).check(z.refine(isInstant, { error: MESSAGES.date, abort: true })),
   z.transform((text: string) => new Date(text).toISOString()),
+)
+
+const readDuration = z.transform((value: string | number) =>
+  typeof value === 'string' ? (findDuration(value) ?? value) : value,
+)
+
+/** A length of time: a number of seconds, or text like `90m`, `1h30m` or `7d`. It comes out in seconds. */
+export const duration = z.pipe(
+  readDuration as z.ZodMiniType<number, string | number>,
+  z.int(MESSAGES.duration).check(z.gte(1, MESSAGES.duration), z.lte(LIMITS.longestTtl, MESSAGES.duration)),
 )
 
 /** A domain name, brought into its one spelling. Wildcards are refused with a message of their own. */

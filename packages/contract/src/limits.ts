@@ -20,6 +20,8 @@ export const LIMITS = {
   gatewayNetworks: 50,
   allowedEmails: 1000,
   bypassLength: 8000,
+  /** Of a service's time to live, in seconds: ten years. */
+  longestTtl: 315_360_000,
   /** For each source of a node. */
   publishedServices: 200,
   /** That publish services of one node. */
@@ -38,6 +40,11 @@ export const LIMITS = {
   /** Domains that a person allows one node's agent to use. */
   agentGivenDomains: 100,
   tokensPerNode: 100,
+  apiTokensPerPerson: 50,
+  /** Nodes, and domains, that one API token is limited to. */
+  reachOfToken: 1000,
+  /** With one API token: all of them at once, or as many in each minute. */
+  apiTokenRequests: 600,
   handshakeStale: 180_000,
   /** Of an address that someone asks about, and of the path in it. */
   tracedAddress: 2048,

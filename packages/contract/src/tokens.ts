@@ -11,6 +11,8 @@ export const TOKEN_PREFIXES = {
   invite: 'pti_',
   /** An access token of a node. */
   node: 'ptn_',
+  /** A program's token, with rights of the person who made it. */
+  api: 'pta_',
 } as const
 
 /** The cookie of the console's session. */

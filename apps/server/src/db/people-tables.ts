@@ -1,7 +1,6 @@
 import type { Role } from '@postern/contract/sign-in/auth'
 import type { Generated } from 'kysely'
-import type { Fixed, Flag } from './columns.ts'
-import type { Dated } from './schema.ts'
+import type { Dated, Fixed, Flag } from './columns.ts'
 
 export interface UsersTable extends Dated {
   id: Generated<number>

@@ -9,7 +9,8 @@ import type {
   AlertsTable,
   MutesTable,
 } from './alert-tables.ts'
-import type { Fixed, Flag, HttpColumns, Json, Sealed, TcpColumns, Time } from './columns.ts'
+import type { ApiTokenDomainsTable, ApiTokenNodesTable, ApiTokensTable } from './api-token-tables.ts'
+import type { Dated, Fixed, Flag, HttpColumns, Json, Sealed, TcpColumns, Time } from './columns.ts'
 import type { AuthenticatorsTable, PasskeysTable, RecoveryCodesTable } from './factor-tables.ts'
 import type { UserDomainsTable, UserNodesTable, UsersTable } from './people-tables.ts'
 import type {
@@ -19,11 +20,6 @@ import type {
   PublicationsTable,
   PublishedDomainsTable,
 } from './publication-tables.ts'
-
-export interface Dated {
-  created_at: Fixed<Time>
-  updated_at: Time
-}
 
 interface SessionsTable {
   id: Generated<number>
@@ -177,6 +173,8 @@ interface ServicesTable extends HttpColumns, TcpColumns, Dated {
   allowed_ips: Json
   /** string[] */
   blocked_ips: Json
+  /** When the server deletes it. */
+  ends_at: Time | null
   enabled: Flag
   system: Fixed<Flag>
   revision: number
@@ -254,6 +252,9 @@ export interface Database {
   passkeys: PasskeysTable
   recovery_codes: RecoveryCodesTable
   sessions: SessionsTable
+  api_tokens: ApiTokensTable
+  api_token_nodes: ApiTokenNodesTable
+  api_token_domains: ApiTokenDomainsTable
   sign_in_networks: SignInNetworksTable
   settings: SettingsTable
   nodes: Stated<NodesTable>

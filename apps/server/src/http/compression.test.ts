@@ -9,6 +9,7 @@ const COMPRESSED = [
   'find',
   'me',
   'getOverview',
+  'listApiTokens',
   'listAttention',
   'checkPublicHost',
   'listEdges',

@@ -4,6 +4,7 @@ import type * as z from 'zod/mini'
 import type { Context } from '../context.ts'
 import { UnauthenticatedError } from '../core/errors.ts'
 import { createPatch, type Patch } from '../core/patch.ts'
+import { contextFor, refuseBeyondReach, withoutHiddenNames } from './access.ts'
 import { actorOf, authenticate, type Caller, type CallerOf } from './auth.ts'
 import { compressAnswer, isCompressible } from './compression.ts'
 import { bodyOf, parseBody, parseParams, parseQuery } from './parse.ts'
@@ -25,7 +26,7 @@ export interface Call<E extends Endpoint> {
   params: Parsed<E, 'params'>
   query: Parsed<E, 'query'>
   body: Parsed<E, 'body'>
-  caller: CallerOf<E['auth']>
+  caller: CallerOf<E>
   /** The caller's name in the record of changes. */
   actor: string
   request: FastifyRequest
@@ -78,12 +79,19 @@ function register<E extends Endpoint>(
     ...(isCompressible(endpoint) && { onSend: compressAnswer }),
     // Before the body, so that no byte of a stranger's is read.
     onRequest: async (request) => {
-      callers.set(request, await authenticate(request.server.context, request, endpoint))
+      const { context } = request.server
+      const caller = await authenticate(context, request, endpoint)
+      await refuseBeyondReach(context, caller, endpoint, request.params as Record<string, string>)
+      callers.set(request, caller)
     },
     handler: async (request, reply) => {
       const call = parseCall(endpoint, request, reply, callers.get(request))
       reply.code(endpoint.status ?? 200)
-      return await handle(call)
+      try {
+        return await handle(call)
+      } catch (error) {
+        throw await withoutHiddenNames(call.context, error, request.body)
+      }
     },
   })
 }
@@ -97,7 +105,7 @@ export function parseCall<E extends Endpoint>(
 ): Omit<Call<E>, 'body'> {
   if (!caller) throw new UnauthenticatedError()
   return {
-    context: request.server.context,
+    context: contextFor(request.server.context, caller, endpoint),
     caller: parsed(caller),
     actor: actorOf(caller),
     params: parsed(parseParams(endpoint, request)),

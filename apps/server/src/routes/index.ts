@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { agentRoutes } from './agent.ts'
 import { alertRoutes } from './alerts.ts'
+import { apiTokenRoutes } from './api-tokens.ts'
 import { authRoutes } from './auth.ts'
 import { configRoutes } from './config.ts'
 import { docsRoutes } from './docs.ts'
@@ -30,6 +31,7 @@ export const ROUTES: readonly ((app: FastifyInstance) => void | Promise<void>)[]
   overviewRoutes,
   nodeRoutes,
   tokenRoutes,
+  apiTokenRoutes,
   domainRoutes,
   serviceRoutes,
   figureRoutes,

@@ -5,6 +5,7 @@ import { UnavailableError } from '../core/errors.ts'
 import { parseCursor } from '../core/requests/cursor.ts'
 import { exportRequests } from '../core/requests/export.ts'
 import { listNewRequests, listRequests, readStreamFilter } from '../core/requests/requests.ts'
+import { watchCaller } from '../http/caller-end.ts'
 import { type Call, route } from '../http/route.ts'
 import { openStream } from '../http/sse.ts'
 
@@ -32,6 +33,8 @@ export function requestRoutes(app: FastifyInstance): void {
       exports--
       end()
     })
+    // Whoever asks for the head alone holds no place, and nothing is read for them.
+    if (call.request.method === 'HEAD') readable.destroy()
     return call.reply.send(readable)
   })
 }
@@ -81,9 +84,7 @@ async function openExport({ context, caller, query, reply }: Call<typeof endpoin
   await readStreamFilter(context, filters)
   const controller = new AbortController()
   const timer = setTimeout(() => controller.abort(), EXPORT_PATIENCE)
-  const stop = context.bus.listen((hint) => {
-    if (hint.kind === 'session-ended' && hint.sessionId === caller.sessionId) controller.abort()
-  })
+  const stop = watchCaller(context, caller, () => controller.abort())
   const readable = Readable.from(exportRequests(context, filters, format, controller.signal))
   controller.signal.addEventListener('abort', () => readable.destroy())
   const day = new Date(context.clock()).toISOString().slice(0, 10)

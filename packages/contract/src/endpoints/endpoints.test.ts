@@ -28,6 +28,15 @@ it('nothing but signing in and the health check is open to everyone', () => {
   ])
 })
 
+it('no API token can touch accounts, sessions or tokens of people', () => {
+  const aboutPeople = all.filter(
+    ([, { path, auth }]) =>
+      /^\/api\/(auth|account|accounts|people|tokens)(\/|$)/.test(path) && auth !== 'none',
+  )
+  const open = aboutPeople.filter(([, { isSessionOnly = false }]) => !isSessionOnly)
+  expect(open.map(([name]) => name)).toEqual(['me'])
+})
+
 it('fills in a path, whatever the values hold', () => {
   expect(pathOf(endpoints.getService, { nodeId: 2, type: 'http', id: 5 })).toBe('/api/services/2/http/5')
   expect(pathOf(endpoints.getNode, { id: '../x?y' })).toBe('/api/nodes/..%2Fx%3Fy')

@@ -1,5 +1,6 @@
 import { HttpServiceForm } from '../services/http-service-form.ts'
 import { alerts } from './alerts.ts'
+import { apiTokens } from './api-tokens.ts'
 import { endpoints as people } from './console-endpoints.ts'
 import type { Endpoint } from './endpoint.ts'
 import { factors } from './factors.ts'
@@ -23,6 +24,7 @@ export const endpoints = {
   ...settings,
   ...secondStep,
   ...factors,
+  ...apiTokens,
   createHttpService: { ...people.createHttpService, body: HttpServiceForm },
   updateHttpService: { ...people.updateHttpService, body: HttpServiceForm },
 } as const satisfies Record<string, Endpoint>

@@ -11,7 +11,7 @@ import {
   Passkey,
   PasskeyNameForm,
 } from '../sign-in/factors.ts'
-import { administer, deleted, type Endpoint, everybody } from './endpoint.ts'
+import { deleted, type Endpoint, everybody, managePeople } from './endpoint.ts'
 
 const own = { ...everybody, noun: 'Account' } as const
 
@@ -84,7 +84,7 @@ export const factors = {
     method: 'DELETE',
     path: '/api/people/:id/factors',
     noun: 'Person',
-    ...administer,
+    ...managePeople,
     params: byId,
     answer: deleted,
   },

@@ -45,6 +45,7 @@ export const server = {
     path: '/api/auth/ticket',
     noun: 'Account',
     ...look,
+    isSessionOnly: true,
     body: nothing,
     answer: Ticket,
   },

@@ -21,6 +21,8 @@ import { usedNames } from './0020-used-names.ts'
 import { alerts } from './0022-alerts.ts'
 import { people } from './0023-people.ts'
 import { secondFactors } from './0025-second-factors.ts'
+import { apiTokens } from './0028-api-tokens.ts'
+import { endsOfServices } from './0029-ends-of-services.ts'
 import { counts } from './live-0002-counts.ts'
 
 /** In order; a released migration is never edited. The database counts how many of them it has. */
@@ -54,6 +56,8 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX alert_rules_of_domains ON alert_rules (domain_id);`,
   people,
   secondFactors,
+  apiTokens,
+  endsOfServices,
 ]
 
 export const LIVE_MIGRATIONS: readonly string[] = [
@@ -69,4 +73,5 @@ export const LIVE_MIGRATIONS: readonly string[] = [
   'CREATE TABLE token_uses (token_id INTEGER PRIMARY KEY, used_at INTEGER NOT NULL) STRICT;',
   'ALTER TABLE token_uses ADD COLUMN used_from TEXT;',
   'ALTER TABLE counts ADD COLUMN answers TEXT;',
+  'CREATE TABLE api_token_uses (token_id INTEGER PRIMARY KEY, used_at INTEGER NOT NULL, used_from TEXT) STRICT;',
 ]

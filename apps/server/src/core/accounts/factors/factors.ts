@@ -123,7 +123,7 @@ export async function deleteFactors(tx: Kysely<Database>, userId: number): Promi
     await tx.deleteFrom(table).where('user_id', '=', userId).execute()
 }
 
-async function hasFactor(db: Kysely<Database>, userId: number): Promise<boolean> {
+export async function hasFactor(db: Kysely<Database>, userId: number): Promise<boolean> {
   const app = db.selectFrom('authenticators').select('user_id').where('user_id', '=', userId)
   const any = await app
     .unionAll(db.selectFrom('passkeys').select('user_id').where('user_id', '=', userId))

@@ -1,0 +1,44 @@
+import * as z from 'zod/mini'
+import { ApiToken, ApiTokenForm, CreatedApiToken } from '../api-tokens.ts'
+import { byId } from '../fields.ts'
+import { deleted, type Endpoint, nothing } from './endpoint.ts'
+
+const own = { auth: 'session', roles: 'any', isSessionOnly: true } as const
+
+/** The signed-in person's own tokens for programs. */
+export const apiTokens = {
+  listApiTokens: {
+    method: 'GET',
+    path: '/api/tokens',
+    noun: 'Token',
+    ...own,
+    answer: z.array(ApiToken),
+  },
+  createApiToken: {
+    method: 'POST',
+    path: '/api/tokens',
+    noun: 'Token',
+    ...own,
+    body: ApiTokenForm,
+    answer: CreatedApiToken,
+    status: 201,
+  },
+  /** It is refused from the next request on, and stays in the list. */
+  revokeApiToken: {
+    method: 'PATCH',
+    path: '/api/tokens/:id/revoke',
+    noun: 'Token',
+    ...own,
+    params: byId,
+    body: nothing,
+    answer: ApiToken,
+  },
+  deleteApiToken: {
+    method: 'DELETE',
+    path: '/api/tokens/:id',
+    noun: 'Token',
+    ...own,
+    params: byId,
+    answer: deleted,
+  },
+} as const satisfies Record<string, Endpoint>
