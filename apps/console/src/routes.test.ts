@@ -5,6 +5,7 @@ import { routePaths, urls } from './util/urls.ts'
 
 const examples = {
   home: urls.home(),
+  setUpFactor: urls.setUpFactor(),
   domains: urls.domains(),
   testSignIn: urls.testSignIn(),
   domainLogs: urls.domainLogs('app.example.com'),

@@ -10,6 +10,8 @@ interface ServiceFilters {
 export const urls = {
   login: () => '/login',
   home: () => '/',
+  /** Where people are led who must set up a second factor before anything else. */
+  setUpFactor: () => '/account/second-factor',
   domains: () => '/domains',
   testSignIn: () => '/domains/test-sign-in',
   domainLogs: (domain: string) => `/domains/${encodeURIComponent(domain)}/logs`,
@@ -57,6 +59,8 @@ export const serverUrls = {
   withoutDomain: () => '/docs/domain-or-path#what-breaks-without-a-domain',
   trustRoot: () => '/docs/certificates#trust-the-root',
   lostPassword: () => '/docs/accounts#a-forgotten-password',
+  secondFactors: () => '/docs/second-factors',
+  lostFactor: () => '/docs/second-factors#when-they-are-lost',
   root: () => '/install/root.crt',
   signIn: () => '/docs/sign-in',
   alerts: () => '/docs/alerts',
@@ -73,6 +77,7 @@ export function contactUrl(config: { contactUrl: string | null } | undefined): s
 
 /** The same paths in the router's syntax. */
 export const routePaths = {
+  setUpFactor: '/account/second-factor',
   home: '/',
   domains: '/domains',
   testSignIn: '/domains/test-sign-in',

@@ -54,7 +54,7 @@ export function requestOf(
 interface Wanted {
   challenge: string
   party: RelyingParty
-  /** Undefined: whoever the passkey belongs to. */
+  /** Undefined: the account that the passkey names. */
   userId: number | undefined
 }
 
