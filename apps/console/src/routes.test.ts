@@ -15,6 +15,8 @@ const examples = {
   services: urls.services(),
   serviceLogs: urls.serviceLogs({ nodeId: 7, type: 'http', id: 3 }),
   serviceTraffic: urls.serviceTraffic({ nodeId: 7, type: 'http', id: 3 }, 0),
+  serviceHistory: urls.serviceHistory({ nodeId: 7, type: 'http', id: 3 }),
+  history: urls.history({ kind: 'service', id: '3' }),
   settings: urls.settings(),
   alerts: urls.alerts(),
   alertHistory: urls.alertHistory(),

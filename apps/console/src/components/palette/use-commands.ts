@@ -3,6 +3,7 @@ import {
   Blocks,
   BookOpen,
   CircleAlert,
+  FileClock,
   Globe,
   History,
   House,
@@ -57,6 +58,7 @@ export function useCommands({ addNode, addDomain, shortcuts }: Doors): Entry[] {
     page('Services', Blocks, urls.services(), 'http tcp udp backends all'),
     page('Alerts', Bell, urls.alerts(), ALERTS_WORDS),
     page('Alert Rules', Bell, urls.alertRules(), 'quiet hours'),
+    page('History', FileClock, urls.history(), 'changes audit undo who'),
     page('Requests', History, urls.requests(), 'logs traffic visitors'),
     ...(can.settings ? [page('Settings', Settings, urls.settings(), SETTINGS_WORDS)] : []),
     page(
