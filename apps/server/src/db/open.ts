@@ -1,4 +1,4 @@
-import { renameSync, rmSync } from 'node:fs'
+import { existsSync, renameSync, rmSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from 'kysely'
 import type { LiveDatabase } from './live-schema.ts'
@@ -27,6 +27,20 @@ export function openDatabase(file: string, mayBegin = true, options?: MigrateOpt
     migrate(database, MIGRATIONS, options)
     recordRows(database)
   })
+}
+
+/**
+ * Opens the database beside a running server, to read only.
+ * @throws DatabaseError when it is absent, or of another version
+ */
+export function openForReading(file: string): Kysely<Database> {
+  if (!existsSync(file)) throw new DatabaseError(`${file} is missing: the first start of the server makes it`)
+  const database = new DatabaseSync(file, { readOnly: true, timeout: OPEN_WITHIN })
+  if (versionOf(database) !== MIGRATIONS.length) {
+    database.close()
+    throw new DatabaseError(`${file} is of another version: start the server of this version first`)
+  }
+  return new Kysely<Database>({ dialect: new SqliteDialect({ database: forKysely(database) }) })
 }
 
 /**

@@ -43,8 +43,6 @@ export const RECORDED = {
     fields: {
       domain_id: { field: 'domain', value: '(SELECT domain FROM domains WHERE id = ROW.domain_id)' },
     },
-    // Public, but long, and nobody reads it.
-    secret: ['chain'],
   },
   services: {
     kind: 'service',
@@ -119,5 +117,8 @@ export const UNTOLD: ReadonlySet<string> = new Set([
   'name_folded',
   'is_local',
   'replaces_id',
+  // Public, but long, and nobody reads it.
+  'chain',
+  'system',
   'key_token_id',
 ])

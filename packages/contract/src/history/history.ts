@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { idText, instant, time } from '../fields.ts'
+import { domainName, idText, instant, time } from '../fields.ts'
 import { LIMITS } from '../limits.ts'
 import { count, searchText } from '../lists.ts'
 
@@ -79,9 +79,9 @@ const filters = {
   kind: z.optional(z.string().check(z.regex(/^[a-z-]{1,40}$/, 'must be a kind of record, like service'))),
   /** With `kind`: one record. */
   id: z.optional(idText),
-  /** Of a node with all that belongs to it, or of a domain. */
+  /** Of a node with all that belongs to it, or of a domain by its name, also of one that is deleted. */
   node: z.optional(idText),
-  domain: z.optional(idText),
+  domain: z.optional(domainName),
   from: z.optional(instant),
   to: z.optional(instant),
 }

@@ -50,8 +50,8 @@ export function conditionsOf(eb: Eb, access: Access, filters: HistoryFilters): E
   if (actor !== undefined) conditions.push(eb('actor', '=', actor))
   if (from !== undefined) conditions.push(eb('at', '>=', from))
   if (to !== undefined) conditions.push(eb('at', '<', to))
-  if (node !== undefined) conditions.push(isAbout(eb, 'node_id', node))
-  if (domain !== undefined) conditions.push(isAbout(eb, 'domain_id', domain))
+  if (node !== undefined) conditions.push(isAbout(eb, 'node_id', sql<number>`(SELECT ${node})`))
+  if (domain !== undefined) conditions.push(isAbout(eb, 'domain_id', idsOfDomain(domain)))
   if (search) conditions.push(hasWords(search, access))
   const record = recordConditions(filters)
   if (record)
@@ -59,9 +59,15 @@ export function conditionsOf(eb: Eb, access: Access, filters: HistoryFilters): E
   return conditions
 }
 
-function isAbout(eb: Eb, column: 'node_id' | 'domain_id', id: number): Expression<SqlBool> {
-  const records = eb.selectFrom('change_records').select('change_records.revision').where(column, '=', id)
-  return eb.or([eb(column, '=', id), eb('revision', 'in', records)])
+/** In brackets: that of the domain which is called so, and those of deleted ones that were. */
+export function idsOfDomain(domain: string): RawBuilder<number> {
+  return sql<number>`(SELECT id FROM domains WHERE domain = ${domain}
+    UNION SELECT record_id FROM change_records WHERE name = ${domain} AND kind = 'domain')`
+}
+
+function isAbout(eb: Eb, column: 'node_id' | 'domain_id', ids: RawBuilder<number>): Expression<SqlBool> {
+  const records = eb.selectFrom('change_records').select('change_records.revision').where(column, 'in', ids)
+  return eb.or([eb(column, 'in', ids), eb('revision', 'in', records)])
 }
 
 /** Which records are asked for; undefined for all. */

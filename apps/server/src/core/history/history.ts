@@ -12,7 +12,7 @@ import type { Context } from '../../context.ts'
 import type { ChangesTable } from '../../db/history-tables.ts'
 import type { Access } from '../access/access.ts'
 import { NotFoundError } from '../errors.ts'
-import { conditionsOf, isVisibleRecord, recordConditions } from './filter.ts'
+import { conditionsOf, idsOfDomain, isVisibleRecord, recordConditions } from './filter.ts'
 
 type Db = Pick<Context, 'db'>
 type ChangeRow = Selectable<ChangesTable>
@@ -86,7 +86,7 @@ export async function readRecords(
   const { node, domain } = filters
   const near = [
     ...(node === undefined ? [] : [sql`change_records.node_id = ${node}`]),
-    ...(domain === undefined ? [] : [sql`change_records.domain_id = ${domain}`]),
+    ...(domain === undefined ? [] : [sql`change_records.domain_id IN ${idsOfDomain(domain)}`]),
   ]
   const first = near.length === 0 ? asked : sql`(${asked} AND (${sql.join(near, sql` OR `)}))`
   const length = sql`(coalesce(length(before), 0) + coalesce(length(after), 0))`

@@ -80,7 +80,7 @@ it('is filtered and searched, and goes on after the last one', async () => {
     'service created wiki',
     'node created office',
   ])
-  expect(await whats(`?domain=${domain.id}`)).toEqual(['service updated wiki', 'service created wiki'])
+  expect(await whats(`?domain=${domain.domain}`)).toEqual(['service updated wiki', 'service created wiki'])
   expect(await whats('?search=WIKI.exam')).toEqual(['service created wiki'])
   expect(await whats('?actor=nobody')).toEqual([])
   expect(await whats('?actor=admin&kind=node')).toEqual(['node created lab', 'node created office'])
