@@ -2,6 +2,8 @@
 export const LIMITS = {
   nameLength: 100,
   passwordLength: 1024,
+  /** Of a password that somebody chooses. */
+  passwordLeast: 8,
   pageSize: 10,
   cardPageSize: 5,
   maxPageSize: 100,
@@ -35,8 +37,6 @@ export const LIMITS = {
   agentGivenDomains: 100,
   tokensPerNode: 100,
   apiTokensPerPerson: 50,
-  /** Nodes, and domains, that one API token is limited to. */
-  reachOfToken: 1000,
   /** With one API token: all of them at once, or as many in each minute. */
   apiTokenRequests: 600,
   handshakeStale: 180_000,
@@ -65,6 +65,9 @@ export const LIMITS = {
   alertRules: 50,
   alertRecipients: 20,
   alertSecretLength: 2000,
+  people: 500,
+  /** Nodes, and as many domains, that somebody is limited to. */
+  reachEntries: 500,
   /** Packages of a machine. */
   waitingUpdates: 20,
   /** In bytes: what WireGuard leaves of the usual 1500, over IPv6 too. */

@@ -20,6 +20,9 @@ export type Noun =
   | 'Trace'
   | 'Channel'
   | 'Rule'
+  | 'Person'
+  | 'Session'
+  | 'Invite'
 
 interface Address {
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
@@ -73,6 +76,8 @@ export const ADMINS: readonly Role[] = ['admin']
 export const EDITORS: readonly Role[] = ['admin', 'editor']
 /** Looking at something, following it, and changing it. */
 export const look = { auth: 'session', roles: ROLES } as const
+/** For everybody who is signed in, whatever the role, about what is their own. */
+export const everybody = { auth: 'session', roles: 'any', isSessionOnly: true } as const
 export const watch = { auth: 'stream', roles: ROLES } as const
 export const edit = { auth: 'session', roles: EDITORS } as const
 /** The same for what is about the whole installation. */

@@ -3,10 +3,7 @@ import { Config, NodeConfig } from '../config.ts'
 import { FindQuery, Found } from '../find.ts'
 import { HintStreamQuery, Hints } from '../hints.ts'
 import { Account, Login, LoginForm, ROLES, Ticket } from '../sign-in/auth.ts'
-import { type Endpoint, look, nothing, watch } from './endpoint.ts'
-
-/** Everybody may end their sessions, whatever the role. */
-const everybody = { auth: 'session', roles: 'any', isSessionOnly: true } as const
+import { type Endpoint, everybody, look, nothing, watch } from './endpoint.ts'
 
 /** The installation itself, and who is signed in to it. */
 export const server = {

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useSyncExternalStore } from 'react'
 import { formatBytes, formatKilobytes } from '../../util/bytes.ts'
 import { CLOCK_INTERVAL } from '../../util/constants.ts'
-import { formatMoment, formatRelativeTime } from '../../util/time.ts'
+import { formatDate, formatMoment, formatRelativeTime } from '../../util/time.ts'
 
 /** For tables: always KB, so that rows compare; the best unit is the tooltip. */
 export function Kilobytes({ bytes }: { bytes: number }) {
@@ -38,6 +38,16 @@ export function RelativeTime({ time }: { time: number | null }) {
   return (
     <time ref={element} dateTime={exact.iso} title={exact.words}>
       {formatRelativeTime(time, now)}
+    </time>
+  )
+}
+
+/** The day of a time; the exact time is its tooltip. */
+export function Day({ time }: { time: string | null }) {
+  if (time === null) return <span className="none">-</span>
+  return (
+    <time className="tn" dateTime={time} title={formatMoment(time)}>
+      {formatDate(time)}
     </time>
   )
 }
