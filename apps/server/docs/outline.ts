@@ -50,6 +50,7 @@ export const OUTLINE: readonly OutlineGroup[] = [
       page('sign-in', 'Sign-in'),
       page('tcp-and-udp', 'TCP and UDP'),
       page('gateways', 'Gateways'),
+      page('services-that-end', 'Services that end'),
       page('domain-or-path', 'A domain or a path'),
       page('behind-the-proxy', 'Behind the proxy'),
     ],

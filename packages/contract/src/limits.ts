@@ -2,6 +2,8 @@
 export const LIMITS = {
   nameLength: 100,
   passwordLength: 1024,
+  passkeys: 20,
+  recoveryCodes: 10,
   /** Of a password that somebody chooses. */
   passwordLeast: 8,
   pageSize: 10,
@@ -18,6 +20,8 @@ export const LIMITS = {
   gatewayNetworks: 50,
   allowedEmails: 1000,
   bypassLength: 8000,
+  /** Of a service's time to live, in seconds: ten years. */
+  longestTtl: 315_360_000,
   /** For each source of a node. */
   publishedServices: 200,
   /** That publish services of one node. */

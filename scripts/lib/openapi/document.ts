@@ -46,15 +46,11 @@ export async function makeOpenApi(root: string): Promise<Record<string, unknown>
   const paths: Record<string, Record<string, unknown>> = {}
   const all = Object.entries<Endpoint>(endpoints)
   for (const [, endpoint] of all) answerOf(book, endpoint)
-  for (const key of summaries.keys()) {
-    const found = all.find(([, { method, path }]) => `${method} ${path}` === key)
-    if (!found) continue
-    const [name, endpoint] = found
+  const order = [...summaries.keys()]
+  for (const [name, endpoint] of all.toSorted(([, a], [, b]) => placeIn(order, a) - placeIn(order, b))) {
     const path = endpoint.path.replace(/:(\w+)/g, '{$1}')
-    paths[path] = {
-      ...paths[path],
-      [endpoint.method.toLowerCase()]: makeOperation(book, name, endpoint, summaries.get(key)),
-    }
+    const operation = makeOperation(book, name, endpoint, summaries.get(keyOf(endpoint)))
+    paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: operation }
   }
   return {
     openapi: '3.1.0',
@@ -79,6 +75,12 @@ export async function makeOpenApi(root: string): Promise<Record<string, unknown>
     },
   }
 }
+
+const keyOf = ({ method, path }: Endpoint) => `${method} ${path}`
+
+/** What the page does not have comes last. */
+const placeIn = (order: readonly string[], endpoint: Endpoint) =>
+  (order.indexOf(keyOf(endpoint)) + order.length + 1) % (order.length + 1)
 
 function bearer(description: string) {
   return { type: 'http', scheme: 'bearer', description } as const

@@ -56,8 +56,12 @@ export function useCommands({ addNode, addDomain, shortcuts }: Doors): Entry[] {
     page('Client / Nodes', Workflow, urls.nodes(), 'gateways tokens'),
     page('Domain Names', Globe, urls.domains(), 'domains certificates'),
     page('Services', Blocks, urls.services(), 'http tcp udp backends all'),
-    page('Alerts', Bell, urls.alerts(), ALERTS_WORDS),
-    page('Alert Rules', Bell, urls.alertRules(), 'quiet hours'),
+    ...(can.alerts
+      ? [
+          page('Alerts', Bell, urls.alerts(), ALERTS_WORDS),
+          page('Alert Rules', Bell, urls.alertRules(), 'quiet hours'),
+        ]
+      : []),
     page('Requests', History, urls.requests(), 'logs traffic visitors'),
     page('Account', UserRound, urls.account(), 'own name password sessions sign out'),
     ...(can.settings ? [page('Settings', Settings, urls.settings(), SETTINGS_WORDS)] : []),

@@ -62,7 +62,7 @@ export function Sidebar({ expanded, onExpandedChange, hints }: Props) {
           <Entry to={urls.nodes()} icon={Workflow} text="Client / Nodes" />
           <Entry to={urls.services()} icon={Blocks} text="Services" />
           <Entry to={urls.requests()} icon={History} text="Requests" />
-          <Entry to={urls.alerts()} icon={Bell} text="Alerts" />
+          {useRules().alerts && <Entry to={urls.alerts()} icon={Bell} text="Alerts" />}
         </ul>
       </nav>
       <div className="side-foot">

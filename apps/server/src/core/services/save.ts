@@ -12,6 +12,7 @@ import type { Patch } from '../patch.ts'
 import { refusePublished } from '../publishing/publications.ts'
 import { readForm } from '../stale.ts'
 import { findHostProblem, keptHost, type ServiceForm, type ServiceNode } from './backend-host.ts'
+import { endOf, findEndProblem } from './end.ts'
 import { findDomainId, findNewDomain, takeDomain } from './public-domain.ts'
 import type { ServiceRecordRow } from './records.ts'
 import {
@@ -150,7 +151,7 @@ export async function findFaults<F extends ServiceForm, R extends Service>(
 ): Promise<Findings> {
   const { invalid: own, taken } = await kind.find(parts, form, before)
   const beyond = await findBeyondReach(parts, form, kind.type, before)
-  const invalid = [...own, ...beyond]
+  const invalid = [...own, ...beyond, ...findEndProblem(form, parts.context.clock(), before)]
   // The console leads to the server, which no other service may.
   if (before?.system) return { invalid, taken }
   const message = findHostProblem(
@@ -192,5 +193,6 @@ export async function columnsOf<F extends ServiceForm, R extends Service>(
     backend_port: form.backendPort,
     allowed_ips: JSON.stringify(form.allowedIps),
     blocked_ips: JSON.stringify(form.blockedIps),
+    ends_at: endOf(form, parts.context.clock()),
   }
 }
