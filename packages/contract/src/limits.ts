@@ -41,8 +41,6 @@ export const LIMITS = {
   agentGivenDomains: 100,
   tokensPerNode: 100,
   apiTokensPerPerson: 50,
-  /** Nodes, and domains, that one API token is limited to. */
-  reachOfToken: 1000,
   /** With one API token: all of them at once, or as many in each minute. */
   apiTokenRequests: 600,
   handshakeStale: 180_000,

@@ -7,6 +7,7 @@ import {
 import type { FieldError } from '@postern/contract/errors'
 import { LIMITS } from '@postern/contract/limits'
 import { MESSAGES } from '@postern/contract/messages'
+import { PEOPLE_MESSAGES } from '@postern/contract/people/messages'
 import type { Reach } from '@postern/contract/sign-in/auth'
 import { TOKEN_PREFIXES } from '@postern/contract/tokens'
 import type { Kysely, Transaction } from 'kysely'
@@ -125,10 +126,9 @@ function readExpiry(
     : { expireAt: settled, errors: [] }
 }
 
-function roleErrors(owner: Owner, { role, reach }: Partial<ApiTokenForm>): FieldError[] {
+function roleErrors(owner: Owner, { role }: Partial<ApiTokenForm>): FieldError[] {
   if (role !== undefined && !isWithin(role, owner.role))
     return [{ field: 'role', message: MESSAGES.roleAboveOwn }]
-  if (role === 'admin' && reach) return [{ field: 'reach', message: MESSAGES.limitedAdmin }]
   return []
 }
 
@@ -143,8 +143,8 @@ async function requireReach(tx: Tx, own: Reach, reach: Reach): Promise<void> {
   if (!reach) return
   const errors: FieldError[] = []
   for (const [kind, message] of [
-    ['nodes', MESSAGES.noSuchNode],
-    ['domains', MESSAGES.noSuchDomain],
+    ['nodes', PEOPLE_MESSAGES.unknownNode],
+    ['domains', PEOPLE_MESSAGES.unknownDomain],
   ] as const) {
     const ids = reach[kind]
     const rows =
