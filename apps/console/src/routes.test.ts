@@ -15,6 +15,7 @@ const examples = {
   services: urls.services(),
   serviceLogs: urls.serviceLogs({ nodeId: 7, type: 'http', id: 3 }),
   serviceTraffic: urls.serviceTraffic({ nodeId: 7, type: 'http', id: 3 }, 0),
+  account: urls.account(),
   settings: urls.settings(),
   alerts: urls.alerts(),
   alertHistory: urls.alertHistory(),

@@ -21,6 +21,7 @@ const PAGES: Record<keyof typeof routePaths, LoadPage> = {
   domainLogs: async () => (await import('./pages/logs/LogsPages.tsx')).DomainLogsPage,
   serviceLogs: async () => (await import('./pages/logs/LogsPages.tsx')).ServiceLogsPage,
   serviceTraffic: async () => (await import('./pages/traffic/ServiceTrafficPage.tsx')).ServiceTrafficPage,
+  account: async () => (await import('./pages/account/AccountPage.tsx')).AccountPage,
   settings: async () => (await import('./pages/settings/SettingsPage.tsx')).SettingsPage,
   alerts: async () => (await import('./pages/alerts/AlertsPage.tsx')).AlertsPage,
   alertHistory: async () => (await import('./pages/alerts/AlertHistoryPage.tsx')).AlertHistoryPage,

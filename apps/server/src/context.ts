@@ -8,6 +8,8 @@ import { createLiveBus } from './changes/live.ts'
 import { publicUrl, type ServerConfig } from './config.ts'
 import { UNLIMITED } from './core/access/access.ts'
 import { createAttempts } from './core/accounts/attempts.ts'
+import { createFactorLimits } from './core/accounts/factors/limits.ts'
+import type { StepTokenKind } from './core/accounts/factors/step-tokens.ts'
 import { createGate } from './core/accounts/gate.ts'
 import { createLoginLimits } from './core/accounts/login-limits.ts'
 import { PASSWORD_COST, type PasswordCost } from './core/accounts/passwords.ts'
@@ -146,6 +148,10 @@ export async function buildContext(given: ServerConfig, log: Logger, world: Worl
       edges: createEdgeHub({ db, bus, live, counts, logs, log, ...world }),
       feeds: createFeeds(bus, (err) => log.error({ err }, 'a stream could not be computed')),
       loginLimits: createLoginLimits(world.clock),
+      /** Limits wrong codes and passkeys, once a password was right or instead of it. */
+      factorLimits: createFactorLimits(world.clock),
+      /** What steps of signing in, and of setting up a second factor, pass on. */
+      stepTokens: createFlowTokens<StepTokenKind>(world.randomBytes(32), world.clock),
       /** Limits what programs do with API tokens, */
       programRates: createProgramRates(world.clock),
       /** and how often a source shows unknown ones. */

@@ -48,6 +48,13 @@ export const name = z.string(missing(MESSAGES.required)).check(
   z.refine((text) => !NOT_IN_A_NAME.test(text), MESSAGES.controlCharacters),
 )
 
+/** Six digits, or a recovery code, which may be grouped in any way. */
+export const code = z.string(missing(MESSAGES.required)).check(
+  z.overwrite((text) => text.replace(/[\s-]/g, '').toLowerCase()),
+  z.minLength(1, MESSAGES.required),
+  z.regex(/^(\d{6}|[a-z2-7]{16})$/, MESSAGES.code),
+)
+
 export const id = z.int().check(z.positive())
 /** An id in a path or query, where everything is text. */
 export const idText = z.pipe(z.string().check(z.regex(/^[1-9]\d{0,14}$/)), z.transform(Number))

@@ -2,6 +2,10 @@
 export const LIMITS = {
   nameLength: 100,
   passwordLength: 1024,
+  passkeys: 20,
+  recoveryCodes: 10,
+  /** Of a password that somebody chooses. */
+  passwordLeast: 8,
   pageSize: 10,
   cardPageSize: 5,
   maxPageSize: 100,
@@ -67,6 +71,9 @@ export const LIMITS = {
   alertRules: 50,
   alertRecipients: 20,
   alertSecretLength: 2000,
+  people: 500,
+  /** Nodes, and as many domains, that somebody is limited to. */
+  reachEntries: 500,
   /** Packages of a machine. */
   waitingUpdates: 20,
   /** In bytes: what WireGuard leaves of the usual 1500, over IPv6 too. */

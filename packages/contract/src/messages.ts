@@ -45,6 +45,9 @@ export const MESSAGES = {
     'The console was at this name: browsers and agents may still send it what opens the console. Choose another name.',
   leftServices:
     'Services would stay at the name that the console leaves, where browsers and agents may still send what opens the console. Move them first.',
+  code: 'Enter the six digits that the app shows, or a recovery code.',
+  wrongCode: 'This code is not right. Codes of an app last half a minute, and each works once.',
+  wrongPassword: 'The password is not right.',
   email: 'must be a valid email',
   noProvider: 'No provider is set up. Set one up under Settings first.',
   noAuthentication: 'Authentication is not enabled for this domain',

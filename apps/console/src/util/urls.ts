@@ -29,6 +29,7 @@ export const urls = {
   /** @param at the moment to show, in ms since the epoch */
   serviceTraffic: ({ nodeId, type, id }: Pick<Service, 'nodeId' | 'type' | 'id'>, at?: number) =>
     `/nodes/${nodeId}/${type}/${id}/traffic${at === undefined ? '' : `?at=${new Date(at).toISOString()}`}`,
+  account: () => '/account',
   settings: () => '/settings',
   alerts: () => '/alerts',
   alertHistory: () => '/alerts/history',
@@ -84,6 +85,7 @@ export const routePaths = {
   serviceLogs: '/nodes/:nodeId/:type/:id/logs',
   serviceTraffic: '/nodes/:nodeId/:type/:id/traffic',
   requests: '/requests',
+  account: '/account',
   settings: '/settings',
   alerts: '/alerts',
   alertHistory: '/alerts/history',

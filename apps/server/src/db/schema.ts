@@ -11,6 +11,7 @@ import type {
 } from './alert-tables.ts'
 import type { ApiTokenDomainsTable, ApiTokenNodesTable, ApiTokensTable } from './api-token-tables.ts'
 import type { Dated, Fixed, Flag, HttpColumns, Json, Sealed, TcpColumns, Time } from './columns.ts'
+import type { AuthenticatorsTable, PasskeysTable, RecoveryCodesTable } from './factor-tables.ts'
 import type { UserDomainsTable, UserNodesTable, UsersTable } from './people-tables.ts'
 import type {
   FreedDomainsTable,
@@ -247,6 +248,9 @@ export interface Database {
   users: UsersTable
   user_nodes: UserNodesTable
   user_domains: UserDomainsTable
+  authenticators: AuthenticatorsTable
+  passkeys: PasskeysTable
+  recovery_codes: RecoveryCodesTable
   sessions: SessionsTable
   api_tokens: ApiTokensTable
   api_token_nodes: ApiTokenNodesTable

@@ -1,5 +1,4 @@
 import type { Endpoint } from '@postern/contract/endpoints/endpoint'
-import { ROLES } from '@postern/contract/sign-in/auth'
 import type { Context } from '../context.ts'
 import { visibleTo } from '../core/access/visible.ts'
 import { ForbiddenError, NotFoundError, RequestError } from '../core/errors.ts'
@@ -13,7 +12,8 @@ export function contextFor(context: Context, caller: Caller, endpoint: Endpoint)
   if (!isPerson(caller) || caller.role === 'admin') return context
   const access = { role: caller.role, reach: caller.reach }
   if (!caller.reach) return { ...context, access }
-  const isLook = ROLES.every((role) => endpoint.roles === 'any' || endpoint.roles?.includes(role))
+  // What everybody may do is about themselves.
+  const isLook = endpoint.roles !== 'any' && endpoint.roles?.includes('viewer')
   return isLook ? { ...context, access, db: visibleTo(context.db, caller.reach) } : { ...context, access }
 }
 

@@ -3,6 +3,7 @@ import { SESSION_KEY_HEADER } from '@postern/contract/sign-in/auth'
 import { TOKEN_PREFIXES } from '@postern/contract/tokens'
 import type { FastifyRequest } from 'fastify'
 import type { Context } from '../context.ts'
+import { isFactorRequired } from '../core/accounts/factors/factors.ts'
 import { findSession, findSessionByTicket, type Session } from '../core/accounts/sessions.ts'
 import { findEdgeByToken } from '../core/edges/tokens.ts'
 import { ForbiddenError, UnauthenticatedError } from '../core/errors.ts'
@@ -38,6 +39,14 @@ export type CallerOf<E extends Endpoint> = E extends { readonly isSessionOnly: t
   ? SessionCaller
   : CallerByAuth[E['auth']]
 
+/** Whether the person must set up a second factor before anything else. */
+export function lacksFactor(
+  { config }: Pick<Context, 'config'>,
+  { role, hasFactor }: Pick<PersonCaller, 'role' | 'hasFactor'>,
+): boolean {
+  return !hasFactor && isFactorRequired(config.settings, role)
+}
+
 /** The caller's name in the record of changes. */
 export function actorOf(caller: Caller): string {
   switch (caller.kind) {
@@ -64,7 +73,13 @@ export async function authenticate(
   endpoint: Endpoint,
 ): Promise<Caller> {
   const caller = await findCaller(context, request, endpoint)
-  if (isPerson(caller)) refuseRole(caller, endpoint)
+  if (!isPerson(caller)) return caller
+  refuseRole(caller, endpoint)
+  if (!endpoint.isOwn && lacksFactor(context, caller))
+    throw new ForbiddenError(
+      'Set up a second factor first: this installation requires one. Sign in to its console to do so.',
+      'second_factor',
+    )
   return caller
 }
 

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts'
 import type { Session } from '../core/accounts/sessions.ts'
 import { RequestError } from '../core/errors.ts'
 import { getProgram, type Program } from '../core/programs/check.ts'
-import type { PersonCaller } from './auth.ts'
+import { lacksFactor, type PersonCaller } from './auth.ts'
 
 /** Within this, in ms, an API token that was revoked, or whose rights changed, ends what it opened. */
 const LOOK_EVERY = 1000
@@ -27,21 +27,24 @@ export function watchCaller(context: Context, caller: PersonCaller, end: () => v
 
 function watchSession(context: Context, session: Session, end: () => void): () => void {
   return context.bus.listen((hint) => {
-    if (endsAccess(hint, session)) end()
+    if (endsAccess(context, hint, session)) end()
   })
 }
 
 /** Whether what was open for a session must end: what it shows was chosen by its access. */
-function endsAccess(hint: Hint, { sessionId, userId }: Session): boolean {
-  if (hint.kind === 'session-ended') return hint.sessionId === sessionId
-  return hint.kind === 'access-changed' && hint.userId === userId
+function endsAccess(context: Context, hint: Hint, session: Session): boolean {
+  if (hint.kind === 'session-ended') return hint.sessionId === session.sessionId
+  if (hint.kind === 'access-changed') return hint.userId === session.userId
+  // From now on the person must set up a second factor first.
+  return hint.kind === 'changed' && hint.touched.settings !== undefined && lacksFactor(context, session)
 }
 
 /** Looks again and again: the rights of a token are also its person's, which change in many places. */
 function watchProgram(context: Context, program: Program, end: () => void): () => void {
   const before = rightsOf(program)
   const look = async () => {
-    if (rightsOf(await getProgram(context, program.tokenId)) !== before) end()
+    const now = await getProgram(context, program.tokenId)
+    if (rightsOf(now) !== before || lacksFactor(context, now)) end()
   }
   const timer = setInterval(() => {
     look().catch((err: unknown) => {

@@ -1,6 +1,7 @@
 import { endpoints } from '@postern/contract/endpoints/endpoints'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { signIn } from '../core/accounts/accounts.ts'
+import type { SignInPlace } from '../core/accounts/begin-session.ts'
 import { nameOf } from '../core/accounts/session-hosts.ts'
 import { removeSession } from '../core/accounts/sessions.ts'
 import { TICKET_MS } from '../core/accounts/tickets.ts'
@@ -9,9 +10,8 @@ import { route } from '../http/route.ts'
 
 export function authRoutes(app: FastifyInstance): void {
   route(app, endpoints.login, async ({ context, body, request }) => {
-    const from = { address: request.ip ?? '', host: nameOf(request.host) }
-    const { token, expiresIn } = await signIn(context, body, from, keyOf(request))
-    return { token, expires_in: expiresIn }
+    const answer = await signIn(context, body, placeOf(request), keyOf(request))
+    return 'token' in answer ? { token: answer.token, expires_in: answer.expiresIn } : answer
   })
   route(app, endpoints.logout, async ({ context, caller }) => {
     await removeSession(context, caller.sessionId)
@@ -27,4 +27,8 @@ export function authRoutes(app: FastifyInstance): void {
     role: caller.role,
     reach: caller.reach,
   }))
+}
+
+export function placeOf({ ip, host }: Pick<FastifyRequest, 'ip' | 'host'>): SignInPlace {
+  return { address: ip ?? '', host: nameOf(host), site: host }
 }

@@ -7,6 +7,7 @@ import { configRoutes } from './config.ts'
 import { docsRoutes } from './docs.ts'
 import { domainRoutes } from './domains.ts'
 import { edgeRoutes } from './edge.ts'
+import { factorRoutes } from './factors.ts'
 import { figureRoutes } from './figures.ts'
 import { hintRoutes } from './hints.ts'
 import { installRoutes } from './install.ts'
@@ -24,6 +25,7 @@ import { whyRoutes } from './why.ts'
 /** Every group of routes, each a function that declares them on the application. */
 export const ROUTES: readonly ((app: FastifyInstance) => void | Promise<void>)[] = [
   authRoutes,
+  factorRoutes,
   configRoutes,
   settingsRoutes,
   overviewRoutes,

@@ -23,7 +23,9 @@ it('every parameter of a path is parsed, and only those', () => {
 })
 
 it('nothing but signing in and the health check is open to everyone', () => {
-  expect(all.filter(([, { auth }]) => auth === 'none').map(([name]) => name)).toEqual(['health', 'login'])
+  expect(all.filter(([, { auth }]) => auth === 'none').map(([name]) => name)).toEqual([
+    ...['health', 'login', 'loginByCode', 'beginPasskeyLogin', 'loginByPasskey'],
+  ])
 })
 
 it('no API token can touch accounts, sessions or tokens of people', () => {

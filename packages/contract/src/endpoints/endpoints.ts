@@ -3,10 +3,12 @@ import { alerts } from './alerts.ts'
 import { apiTokens } from './api-tokens.ts'
 import { endpoints as people } from './console-endpoints.ts'
 import type { Endpoint } from './endpoint.ts'
+import { factors } from './factors.ts'
 import { figures } from './figures.ts'
 import { machines } from './machines.ts'
 import { many } from './many.ts'
 import { requests } from './requests.ts'
+import { secondStep } from './second-step.ts'
 import { settings } from './settings.ts'
 import { why } from './why.ts'
 
@@ -20,6 +22,8 @@ export const endpoints = {
   ...requests,
   ...alerts,
   ...settings,
+  ...secondStep,
+  ...factors,
   ...apiTokens,
   createHttpService: { ...people.createHttpService, body: HttpServiceForm },
   updateHttpService: { ...people.updateHttpService, body: HttpServiceForm },

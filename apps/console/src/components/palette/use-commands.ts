@@ -13,6 +13,7 @@ import {
   Plus,
   Settings,
   Sun,
+  UserRound,
   Waypoints,
   Workflow,
 } from 'lucide-react'
@@ -62,6 +63,7 @@ export function useCommands({ addNode, addDomain, shortcuts }: Doors): Entry[] {
         ]
       : []),
     page('Requests', History, urls.requests(), 'logs traffic visitors'),
+    page('Account', UserRound, urls.account(), 'own name password sessions sign out'),
     ...(can.settings ? [page('Settings', Settings, urls.settings(), SETTINGS_WORDS)] : []),
     page(
       'Needs Attention',

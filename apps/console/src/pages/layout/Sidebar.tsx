@@ -14,6 +14,7 @@ import {
   PanelLeft,
   Settings,
   TriangleAlert,
+  UserRound,
   Workflow,
 } from 'lucide-react'
 import { Link, NavLink } from 'react-router'
@@ -66,6 +67,9 @@ export function Sidebar({ expanded, onExpandedChange, hints }: Props) {
       </nav>
       <div className="side-foot">
         <HelpLinks />
+        <ul className="nav drawer-only">
+          <Entry to={urls.account()} icon={UserRound} text="Account" />
+        </ul>
         {useRules().settings && (
           <ul className="nav">
             <Entry to={urls.settings()} icon={Settings} text="Settings" />

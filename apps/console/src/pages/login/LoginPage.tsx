@@ -63,6 +63,7 @@ function LoginForm() {
     async send(body) {
       session.ensureKey()
       const login = await api.call(server.login, { body })
+      if (!('token' in login)) throw new Error('a second factor is wanted')
       if (session.wasSomeoneElse(body.username)) dropDraft()
       session.begin(login.token, login.expires_in, body.username)
       await leaveFor(session.takeRedirect())

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useSyncExternalStore } from 'react'
 import { formatBytes, formatKilobytes } from '../../util/bytes.ts'
 import { CLOCK_INTERVAL } from '../../util/constants.ts'
-import { formatMoment, formatRelativeTime, formatTimeLeft } from '../../util/time.ts'
+import { formatDate, formatMoment, formatRelativeTime, formatTimeLeft } from '../../util/time.ts'
 
 /** For tables: always KB, so that rows compare; the best unit is the tooltip. */
 export function Kilobytes({ bytes }: { bytes: number }) {
@@ -53,6 +53,16 @@ function MovingTime({ time, format }: MovingTimeProps) {
   return (
     <time ref={element} dateTime={exact.iso} title={exact.words}>
       {format(time, now)}
+    </time>
+  )
+}
+
+/** The day of a time; the exact time is its tooltip. */
+export function Day({ time }: { time: string | null }) {
+  if (time === null) return <span className="none">-</span>
+  return (
+    <time className="tn" dateTime={time} title={formatMoment(time)}>
+      {formatDate(time)}
     </time>
   )
 }

@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import type { Database } from '../../db/schema.ts'
 import type { GeneratedAdmin } from './accounts.ts'
+import { deleteFactors } from './factors/factors.ts'
 import { hashPassword, PASSWORD_COST } from './passwords.ts'
 
 /**
- * Gives the first account another password and ends its sessions.
+ * Gives the first account another password, removes its second factors, and ends its sessions.
  * @param chosen null to generate one
  * @returns the credentials, to be shown this one time; undefined when there is no account yet
  */
@@ -21,6 +22,7 @@ export async function setNewPassword(
   const updated_at = new Date().toISOString()
   await db.transaction().execute(async (tx) => {
     await tx.updateTable('users').set({ password_hash, updated_at }).where('id', '=', first.id).execute()
+    await deleteFactors(tx, first.id)
     await tx.deleteFrom('sessions').where('user_id', '=', first.id).execute()
   })
   return { username: first.username, password }

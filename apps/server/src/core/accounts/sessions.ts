@@ -18,6 +18,8 @@ export interface Session extends Access {
   sessionId: number
   userId: number
   username: string
+  /** Whether the account has a second factor. */
+  hasFactor: boolean
   /** ms since the epoch. */
   expiresAt: number
 }
@@ -87,11 +89,24 @@ function selectSessions(context: Context) {
     .innerJoin('users', 'users.id', 'sessions.user_id')
     .select(['sessions.id', 'sessions.user_id', 'sessions.expires_at', 'sessions.created_at'])
     .select(['sessions.key_hash', 'users.username', 'users.role', 'users.is_limited'])
+    .select(({ eb, exists, selectFrom }) =>
+      eb
+        .or([
+          exists(selectFrom('authenticators').select('user_id').whereRef('user_id', '=', 'users.id')),
+          exists(selectFrom('passkeys').select('user_id').whereRef('user_id', '=', 'users.id')),
+        ])
+        .as('has_factor'),
+    )
     .where('sessions.expires_at', '>', context.clock())
     .where('users.is_disabled', '=', 0)
 }
 
-type SessionRow = Selectable<Database['sessions']> & { username: string; role: Role; is_limited: Flag }
+type SessionRow = Selectable<Database['sessions']> & {
+  username: string
+  role: Role
+  is_limited: Flag
+  has_factor: unknown
+}
 
 async function use(
   context: Context,
@@ -103,7 +118,7 @@ async function use(
   const expiresAt = await slide(context, row.id, row.expires_at, Math.min(now + SESSION_MS, end))
   const { id: sessionId, user_id: userId, username, role } = row
   const reach = await readReach(context.db, userId, row.is_limited === 1)
-  return { sessionId, userId, username, role, reach, expiresAt }
+  return { sessionId, userId, username, role, reach, hasFactor: row.has_factor === 1, expiresAt }
 }
 
 async function slide(context: Context, id: number, expiresAt: number, next: number): Promise<number> {

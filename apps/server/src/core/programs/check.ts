@@ -4,6 +4,7 @@ import type { Context } from '../../context.ts'
 import type { Flag } from '../../db/columns.ts'
 import { type Access, readReach } from '../access/access.ts'
 import { narrow } from '../access/narrow.ts'
+import { hasFactor } from '../accounts/factors/factors.ts'
 import { sourceOf } from '../accounts/sources.ts'
 import { ForbiddenError, UnauthenticatedError } from '../errors.ts'
 import { hashToken } from '../secrets/secrets.ts'
@@ -18,6 +19,8 @@ export interface Program extends Access {
   tokenName: string
   userId: number
   username: string
+  /** Whether the person has a second factor. */
+  hasFactor: boolean
   /** ms since the epoch. */
   expiresAt: number
 }
@@ -85,6 +88,7 @@ async function readProgram(context: Context, row: Row): Promise<Program> {
     tokenName: row.name,
     userId: row.user_id,
     username: row.username,
+    hasFactor: await hasFactor(db, row.user_id),
     expiresAt: Date.parse(row.expire_at),
     ...narrow(own, { role: row.user_role, reach }),
   }

@@ -51,7 +51,7 @@ describe('at every use it may do what both it and its person may', () => {
     expect(await reachOf(whole)).toEqual({ nodes: [one, three], domains: [] })
     expect(await reachOf(part)).toEqual({ nodes: [], domains: [] })
     // What is about the whole installation is not for a part of it.
-    expect((await server.as(part.token).get('/api/edges')).json().code).toBe('role')
+    expect((await server.as(part.token).get('/api/alerts')).json().code).toBe('role')
   })
 
   test('a node that is deleted leaves it, and never makes it unlimited', async () => {
