@@ -47,6 +47,8 @@ const COMPRESSED = [
   'listPeople',
   'getPerson',
   'listSessions',
+  'listHistory',
+  'getChange',
 ]
 
 test('answers that hold no secret are compressed, and no others', () => {

@@ -51,14 +51,18 @@ export function peopleRoutes(app: FastifyInstance): void {
 
 /** What each does with their own account. */
 export function accountRoutes(app: FastifyInstance): void {
-  route(app, endpoints.updateAccount, async ({ context, caller, body }) => {
-    await renameAccount(context, caller, body.username)
+  route(app, endpoints.updateAccount, async ({ context, actor, caller, body }) => {
+    await renameAccount(context, actor, caller, body.username)
     return accountOf({ ...caller, username: body.username })
   })
-  route(app, endpoints.changePassword, ({ context, caller, body, request }) =>
-    changePassword(context, caller, body, request.ip ?? ''),
+  route(app, endpoints.changePassword, ({ context, actor, caller, body, request }) =>
+    changePassword(context, actor, caller, body, request.ip ?? ''),
   )
   route(app, endpoints.listSessions, ({ context, caller }) => listOwnSessions(context, caller))
-  route(app, endpoints.endSession, ({ context, caller, params }) => endOwnSession(context, caller, params.id))
-  route(app, endpoints.endOtherSessions, ({ context, caller }) => endOtherSessions(context, caller))
+  route(app, endpoints.endSession, ({ context, actor, caller, params }) =>
+    endOwnSession(context, actor, caller, params.id),
+  )
+  route(app, endpoints.endOtherSessions, ({ context, actor, caller }) =>
+    endOtherSessions(context, actor, caller),
+  )
 }

@@ -23,8 +23,8 @@ export const newPassword = z
 
 const pickedId = z.int(PEOPLE_MESSAGES.pick).check(z.positive(PEOPLE_MESSAGES.pick))
 
-/** The nodes and domains that somebody is limited to; null: to nothing. */
-const ReachForm = f.blankable(
+/** The nodes and domains that somebody, or something, is limited to; null: to nothing. */
+export const ReachForm = f.blankable(
   z.strictObject({
     nodes: f.listOf(pickedId, LIMITS.reachEntries),
     domains: f.listOf(pickedId, LIMITS.reachEntries),
@@ -38,8 +38,8 @@ export const PersonForm = z
 export type PersonForm = z.infer<typeof PersonForm>
 export type PersonFormInput = z.input<typeof PersonForm>
 
-/** Other fields may be wrong themselves. */
-function checkReach({ role, reach }: Record<string, unknown>, found: z.core.$RefinementCtx): void {
+/** A rule for forms with `role` and `reach`. Other fields may be wrong themselves. */
+export function checkReach({ role, reach }: Record<string, unknown>, found: z.core.$RefinementCtx): void {
   const limits = Reach.safeParse(reach ?? null).data
   if (!limits) return
   const say = (message: string) =>

@@ -5,16 +5,14 @@ import { useEffect } from 'react'
 import { ApiError } from '../../api/api-error.ts'
 import { useApi, useSession } from '../../api/context.ts'
 import { ROLES } from '../../components/people/roles.ts'
-import { leaveFor } from '../../components/sign-in/SignInFrame.tsx'
+import { useArrival } from '../../components/sign-in/use-arrival.ts'
 import { passwordTwice } from '../../forms/account/password-twice.ts'
 import { TextField } from '../../forms/fields/TextField.tsx'
 import { useFormShell } from '../../forms/shell/use-form-shell.ts'
-import { dropDraft } from '../../stores/draft.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Banner } from '../../ui/feedback/Banner.tsx'
 import { Field } from '../../ui/input/Field.tsx'
 import { TextInput } from '../../ui/input/TextInput.tsx'
-import { urls } from '../../util/urls.ts'
 
 const Schema = passwordTwice({ password: newPassword }, 'password')
 
@@ -31,6 +29,7 @@ export function AcceptForm({ token, invite, onDead, onSet }: Props) {
   const { username, isReset, role } = invite
   const api = useApi()
   const session = useSession()
+  const arrive = useArrival()
   const { form, shell } = useFormShell({
     schema: Schema,
     values: { password: '', repeated: '' },
@@ -40,9 +39,7 @@ export function AcceptForm({ token, invite, onDead, onSet }: Props) {
       session.ensureKey()
       const { login } = await api.call(endpoints.acceptInvite, { body: { token, password } })
       if (login === null) return onSet()
-      if (session.wasSomeoneElse(username)) dropDraft()
-      session.begin(login.token, login.expires_in, username)
-      await leaveFor(urls.home())
+      await arrive(login, username)
     },
     describe(error) {
       if (error instanceof ApiError && error.status === 404) onDead()

@@ -3,7 +3,7 @@ import type { OpenInvite } from '@postern/contract/people/people'
 import { useEffect, useState } from 'react'
 import { ApiError, errorMessage } from '../../api/api-error.ts'
 import { useApi } from '../../api/context.ts'
-import { SignInFrame } from '../../components/sign-in/SignInFrame.tsx'
+import { LoginFrame } from '../../components/sign-in/LoginFrame.tsx'
 import { Button, Spinner } from '../../ui/Button.tsx'
 import { Banner } from '../../ui/feedback/Banner.tsx'
 import { urls } from '../../util/urls.ts'
@@ -34,7 +34,14 @@ export function InvitePage({ token }: { token: string }) {
     }
   }, [api, token, tries])
   return (
-    <SignInFrame title={isReset(found) ? 'New password' : 'Welcome'}>
+    <LoginFrame
+      title={isReset(found) ? 'New password' : 'Welcome'}
+      lead={
+        <>
+          The console of <span className="mono">{location.host}</span>
+        </>
+      }
+    >
       {found === undefined ? (
         <p>
           <Spinner /> Reading the link
@@ -65,7 +72,7 @@ export function InvitePage({ token }: { token: string }) {
           )}
         </div>
       )}
-    </SignInFrame>
+    </LoginFrame>
   )
 }
 

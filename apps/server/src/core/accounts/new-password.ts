@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Kysely } from 'kysely'
+import { INSTALLATION } from '../../changes/actor.ts'
 import { change } from '../../changes/change.ts'
 import type { Database } from '../../db/schema.ts'
 import type { GeneratedAdmin } from './accounts.ts'
@@ -30,7 +31,7 @@ export async function setNewPassword(
   const password = chosen ?? randomBytes(15).toString('base64url')
   const password_hash = await hashPassword(password, cost)
   const updated_at = new Date().toISOString()
-  const note = { actor: 'the host', what: 'person given a new password' }
+  const note = { actor: { ...INSTALLATION, name: 'the host' }, what: 'person given a new password' }
   await change({ db, bus: NOBODY_LISTENS, clock: Date.now }, note, async (tx) => {
     await tx
       .updateTable('users')

@@ -1,6 +1,7 @@
 import { MESSAGES } from '@postern/contract/messages'
 import type { OwnSession } from '@postern/contract/people/account'
 import { PEOPLE_MESSAGES } from '@postern/contract/people/messages'
+import type { Actor } from '../../changes/actor.ts'
 import { change, changeIfAny, nextTime, Unchanged } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import { NotFoundError, ValidationError } from '../errors.ts'
@@ -13,8 +14,12 @@ import { SESSION_MAX_MS, type Session, takeSessions, tellEnded } from './session
 type Own = Pick<Session, 'userId' | 'sessionId' | 'username'>
 
 /** @throws ConflictError when somebody has this name */
-export async function renameAccount(context: Context, own: Own, username: string): Promise<void> {
-  const { userId, username: actor } = own
+export async function renameAccount(
+  context: Context,
+  actor: Actor,
+  { userId }: Own,
+  username: string,
+): Promise<void> {
   await changeIfAny<void>(context, { actor, what: 'person renamed' }, async (tx) => {
     const row = await getPersonRow(tx, userId)
     if (row.username === username) throw new Unchanged(undefined)
@@ -36,6 +41,7 @@ export async function renameAccount(context: Context, own: Own, username: string
  */
 export async function changePassword(
   context: Context,
+  actor: Actor,
   { userId, sessionId, username }: Own,
   form: { password: string; newPassword: string },
   address: string,
@@ -47,7 +53,7 @@ export async function changePassword(
   const password_hash = await context.passwordGate.pass(() =>
     hashPassword(form.newPassword, context.passwordCost),
   )
-  const ended = await change(context, { actor: username, what: 'changed the password' }, async (tx) => {
+  const ended = await change(context, { actor, what: 'changed the password' }, async (tx) => {
     const row = await getPersonRow(tx, userId)
     // By another session, or a link.
     if (row.password_hash !== held.password_hash) throw refuse(MESSAGES.wrongPassword)
@@ -90,16 +96,21 @@ export async function listOwnSessions(context: Context, own: Own): Promise<OwnSe
 const MAX_LISTED = 200
 
 /** @throws NotFoundError */
-export async function endOwnSession(context: Context, own: Own, id: number): Promise<{ id: number }> {
-  await endOwn(context, own, { only: id }, () => {
+export async function endOwnSession(
+  context: Context,
+  actor: Actor,
+  own: Own,
+  id: number,
+): Promise<{ id: number }> {
+  await endOwn(context, actor, own, { only: id }, () => {
     throw new NotFoundError('Session')
   })
   return { id }
 }
 
 /** All but the one that asks. @returns how many */
-export async function endOtherSessions(context: Context, own: Own): Promise<{ ended: number }> {
-  const ended = await endOwn(context, own, { but: own.sessionId }, () => {
+export async function endOtherSessions(context: Context, actor: Actor, own: Own): Promise<{ ended: number }> {
+  const ended = await endOwn(context, actor, own, { but: own.sessionId }, () => {
     throw new Unchanged([])
   })
   return { ended: ended.length }
@@ -107,11 +118,12 @@ export async function endOtherSessions(context: Context, own: Own): Promise<{ en
 
 async function endOwn(
   context: Context,
+  actor: Actor,
   { userId, username }: Own,
   which: { only?: number; but?: number },
   whenNone: () => never,
 ): Promise<number[]> {
-  const note = { actor: username, what: 'sessions ended' }
+  const note = { actor, what: 'sessions ended' }
   const ended = await changeIfAny<number[]>(context, note, async (tx) => {
     const value = await takeSessions(tx, userId, which)
     if (value.length === 0) whenNone()

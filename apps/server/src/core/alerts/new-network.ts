@@ -1,3 +1,4 @@
+import { personOf } from '../../changes/actor.ts'
 import { change } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import { tell } from './tell.ts'
@@ -17,7 +18,10 @@ export async function noteNewNetwork(
     .select('username')
     .where('id', '=', userId)
     .executeTakeFirstOrThrow()
-  const note = { actor: username, what: 'signed in from a new network' }
+  const note = {
+    actor: personOf({ id: userId, name: username }, address),
+    what: 'signed in from a new network',
+  }
   await change({ db, bus, clock }, note, async () => ({
     value: undefined,
     touched: {},

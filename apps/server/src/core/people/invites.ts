@@ -2,6 +2,7 @@ import type { AcceptForm, OpenInvite } from '@postern/contract/people/people'
 import { TOKEN_PREFIXES } from '@postern/contract/tokens'
 import type { Kysely, Transaction } from 'kysely'
 import type { z } from 'zod/mini'
+import { personOf } from '../../changes/actor.ts'
 import { change, nextTime } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import { flag } from '../../db/columns.ts'
@@ -68,17 +69,21 @@ export async function acceptInvite(
   const { user_id: userId, username, is_reset } = await checkInvite(context, token, place.address)
   const password_hash = await context.passwordGate.pass(() => hashPassword(password, context.passwordCost))
   const what = is_reset === 1 ? 'chose a new password by a link' : 'accepted the invitation'
-  const ended = await change(context, { actor: username, what }, async (tx) => {
-    // Of two that use it at once, one comes too late.
-    const { updated_at } = await getInvite(tx, token, context.clock())
-    await tx.deleteFrom('invites').where('user_id', '=', userId).execute()
-    await tx
-      .updateTable('users')
-      .set({ password_hash, updated_at: nextTime(context.clock(), updated_at) })
-      .where('id', '=', userId)
-      .execute()
-    return { value: await takeSessions(tx, userId), touched: { people: [userId] }, name: username }
-  })
+  const ended = await change(
+    context,
+    { actor: personOf({ id: userId, name: username }, place.address), what },
+    async (tx) => {
+      // Of two that use it at once, one comes too late.
+      const { updated_at } = await getInvite(tx, token, context.clock())
+      await tx.deleteFrom('invites').where('user_id', '=', userId).execute()
+      await tx
+        .updateTable('users')
+        .set({ password_hash, updated_at: nextTime(context.clock(), updated_at) })
+        .where('id', '=', userId)
+        .execute()
+      return { value: await takeSessions(tx, userId), touched: { people: [userId] }, name: username }
+    },
+  )
   tellEnded(context, ended)
   // Who has a second factor signs in with it: a link replaces the password alone.
   if (await findSecondStep(context, userId, place, key)) return { username, session: null }

@@ -4,6 +4,7 @@ import { PEOPLE_MESSAGES } from '@postern/contract/people/messages'
 import type { InvitedPerson, Person, PersonForm } from '@postern/contract/people/people'
 import type { Reach } from '@postern/contract/sign-in/auth'
 import type { Transaction } from 'kysely'
+import type { Actor } from '../../changes/actor.ts'
 import { change, changeIfAny, nextTime, Unchanged } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import { flag } from '../../db/columns.ts'
@@ -31,7 +32,7 @@ export async function getPerson({ db, clock }: Context, id: number): Promise<Per
 /** @returns the person with the token of the link, which cannot be read again. @throws ValidationError, ConflictError */
 export async function invitePerson(
   context: Context,
-  actor: string,
+  actor: Actor,
   patch: Patch<PersonForm>,
 ): Promise<InvitedPerson> {
   const { id, token } = await change(context, { actor, what: 'person invited' }, async (tx) => {
@@ -57,7 +58,7 @@ export async function invitePerson(
  */
 export async function updatePerson(
   context: Context,
-  actor: string,
+  actor: Actor,
   id: number,
   patch: Patch<PersonForm>,
 ): Promise<Person> {
@@ -87,7 +88,7 @@ export async function updatePerson(
 /** Whoever is disabled is signed out at once, and cannot sign in. @throws NotFoundError, ConflictError */
 export async function setPersonEnabled(
   context: Context,
-  actor: string,
+  actor: Actor,
   id: number,
   isOn: boolean,
 ): Promise<Person> {
@@ -108,7 +109,7 @@ export async function setPersonEnabled(
 }
 
 /** @throws NotFoundError, ConflictError */
-export async function removePerson(context: Context, actor: string, id: number): Promise<{ id: number }> {
+export async function removePerson(context: Context, actor: Actor, id: number): Promise<{ id: number }> {
   const ended = await change(context, { actor, what: 'person deleted' }, async (tx) => {
     const { username } = await getPersonRow(tx, id)
     await refuseLastAdmin(tx, id)
@@ -121,7 +122,7 @@ export async function removePerson(context: Context, actor: string, id: number):
 }
 
 /** A new link instead of any before. @throws NotFoundError */
-export async function renewInvite(context: Context, actor: string, id: number): Promise<InvitedPerson> {
+export async function renewInvite(context: Context, actor: Actor, id: number): Promise<InvitedPerson> {
   const token = await change(context, { actor, what: 'person invited again' }, async (tx) => {
     const row = await getPersonRow(tx, id)
     const open = await tx
@@ -143,7 +144,7 @@ export async function renewInvite(context: Context, actor: string, id: number): 
 /** @returns how many. @throws NotFoundError */
 export async function endPersonSessions(
   context: Context,
-  actor: string,
+  actor: Actor,
   id: number,
 ): Promise<{ ended: number }> {
   const ended = await changeIfAny<number[]>(context, { actor, what: 'sessions ended' }, async (tx) => {

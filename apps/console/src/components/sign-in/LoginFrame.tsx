@@ -1,12 +1,17 @@
 import type { ReactNode } from 'react'
-import { markArrival } from '../../stores/arrival.ts'
 import { Glyph } from '../Glyph.tsx'
 import { ThemeToggle } from '../ThemeToggle.tsx'
 import { LoginArt } from './LoginArt.tsx'
-import './SignInFrame.css'
+import './LoginFrame.css'
 
-/** The frame of the pages before the console. */
-export function SignInFrame({ title, children }: { title: string; children: ReactNode }) {
+interface Props {
+  title: string
+  lead: ReactNode
+  children: ReactNode
+}
+
+/** A page without the console around it: for people who are not inside yet. */
+export function LoginFrame({ title, lead, children }: Props) {
   return (
     <main className="login">
       <title>{`${title} · Postern`}</title>
@@ -18,9 +23,7 @@ export function SignInFrame({ title, children }: { title: string; children: Reac
             <span className="word">Postern</span>
           </p>
           <h1>{title}</h1>
-          <p className="lead">
-            The console of <span className="mono">{location.host}</span>
-          </p>
+          <p className="lead">{lead}</p>
           {children}
         </div>
         <div className="login-foot">
@@ -29,11 +32,4 @@ export function SignInFrame({ title, children }: { title: string; children: Reac
       </div>
     </main>
   )
-}
-
-/** Never settles: the button stays busy until the next page takes over. */
-export function leaveFor(path: string): Promise<never> {
-  markArrival()
-  location.replace(path)
-  return new Promise(() => {})
 }
