@@ -11,6 +11,7 @@ import { PEOPLE_MESSAGES } from '@postern/contract/people/messages'
 import type { Reach } from '@postern/contract/sign-in/auth'
 import { TOKEN_PREFIXES } from '@postern/contract/tokens'
 import type { Kysely, Transaction } from 'kysely'
+import type { Actor } from '../../changes/actor.ts'
 import { change, nextTime } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
@@ -44,7 +45,7 @@ export async function listApiTokens(context: Context, { userId }: Owner): Promis
  */
 export async function createApiToken(
   context: Context,
-  actor: string,
+  actor: Actor,
   owner: Owner,
   patch: Patch<ApiTokenForm>,
 ): Promise<CreatedApiToken> {
@@ -81,7 +82,7 @@ export async function createApiToken(
 /** It is refused from the next request on, and its streams end within a second. @throws NotFoundError */
 export async function revokeApiToken(
   context: Context,
-  actor: string,
+  actor: Actor,
   owner: Owner,
   id: number,
 ): Promise<ApiToken> {
@@ -96,7 +97,7 @@ export async function revokeApiToken(
 /** @throws NotFoundError */
 export async function removeApiToken(
   context: Context,
-  actor: string,
+  actor: Actor,
   owner: Owner,
   id: number,
 ): Promise<{ id: number }> {
