@@ -10,8 +10,8 @@ import { type FactorAct, FactorDialog } from '../../forms/account/FactorDialog.t
 import { Button } from '../../ui/Button.tsx'
 import { Skeleton } from '../../ui/data/Table.tsx'
 import { Banner } from '../../ui/feedback/Banner.tsx'
-import { LoginFrame } from '../login/LoginFrame.tsx'
-import { leaveFor } from '../login/use-arrival.ts'
+import { LoginFrame } from './LoginFrame.tsx'
+import { leaveFor } from './use-arrival.ts'
 
 /** For people who must set up a second factor before anything else. */
 export function SetUpFactorPage() {
