@@ -29,6 +29,7 @@ const VERBS = {
   'install-service': { asRoot: true, programs: ['runtime'], build: true, password: true },
   'rotate-key': { programs: [], build: true },
   password: { programs: [], build: true, password: true },
+  history: { programs: [], build: true },
   why: { programs: [], build: false },
   package: { programs: ['package'], build: true },
   demo: { programs: ['runtime', 'demo'], build: true },

@@ -76,6 +76,7 @@ export const OUTLINE: readonly OutlineGroup[] = [
       page('palette', 'Search and commands'),
       page('many-at-once', 'Many at once'),
       page('cli', 'The postern command'),
+      page('command', 'Work from a terminal'),
       page('programs', 'API tokens'),
       page('api', 'API'),
       page('requests', 'Requests'),

@@ -32,17 +32,25 @@ export const urls = {
   serviceTraffic: ({ nodeId, type, id }: Pick<Service, 'nodeId' | 'type' | 'id'>, at?: number) =>
     `/nodes/${nodeId}/${type}/${id}/traffic${at === undefined ? '' : `?at=${new Date(at).toISOString()}`}`,
   account: () => '/account',
+  serviceHistory: ({ nodeId, type, id }: Pick<Service, 'nodeId' | 'type' | 'id'>) =>
+    `/nodes/${nodeId}/${type}/${id}/history`,
+  /** @param filters as the page's address has them */
+  history: (filters: Filters = {}) => withQuery('/history', filters),
   settings: () => '/settings',
   alerts: () => '/alerts',
   alertHistory: () => '/alerts/history',
   alertChannels: () => '/alerts/channels',
   alertRules: () => '/alerts/rules',
   /** @param filters as the page's address has them */
-  requests: (filters: Readonly<Record<string, string | undefined>> = {}) => {
-    const given = Object.entries(filters).flatMap(([key, value]) => (value ? [[key, value]] : []))
-    return given.length === 0 ? '/requests' : `/requests?${new URLSearchParams(given)}`
-  },
+  requests: (filters: Filters = {}) => withQuery('/requests', filters),
 } as const
+
+type Filters = Readonly<Record<string, string | undefined>>
+
+function withQuery(path: string, filters: Filters): string {
+  const given = Object.entries(filters).flatMap(([key, value]) => (value ? [[key, value]] : []))
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`
+}
 
 /** Pages that the server itself serves. */
 export const serverUrls = {
@@ -89,8 +97,10 @@ export const routePaths = {
   services: '/services',
   serviceLogs: '/nodes/:nodeId/:type/:id/logs',
   serviceTraffic: '/nodes/:nodeId/:type/:id/traffic',
+  serviceHistory: '/nodes/:nodeId/:type/:id/history',
   requests: '/requests',
   account: '/account',
+  history: '/history',
   settings: '/settings',
   alerts: '/alerts',
   alertHistory: '/alerts/history',

@@ -12,6 +12,7 @@ import type {
 import type { ApiTokenDomainsTable, ApiTokenNodesTable, ApiTokensTable } from './api-token-tables.ts'
 import type { Dated, Fixed, Flag, HttpColumns, Json, Sealed, TcpColumns, Time } from './columns.ts'
 import type { AuthenticatorsTable, PasskeysTable, RecoveryCodesTable } from './factor-tables.ts'
+import type { ChangeChainTable, ChangeRecordsTable, ChangesTable } from './history-tables.ts'
 import type { UserDomainsTable, UserNodesTable, UsersTable } from './people-tables.ts'
 import type {
   FreedDomainsTable,
@@ -211,18 +212,6 @@ interface RevisionsTable {
   latest: number
 }
 
-interface ChangesTable {
-  revision: Fixed<number>
-  at: Fixed<Time>
-  actor: Fixed<string>
-  what: Fixed<string>
-  /** The name that the changed thing had then; null where `what` says it all. */
-  name: Fixed<string | null>
-  /** The node on whose page it is shown; it may have been deleted since. */
-  node_id: Fixed<number | null>
-  domain_id: Fixed<number | null>
-}
-
 interface EdgesTable {
   id: Generated<number>
   name: string
@@ -275,6 +264,8 @@ export interface Database {
   signed_out: SignedOutTable
   revisions: RevisionsTable
   changes: ChangesTable
+  change_records: ChangeRecordsTable
+  change_chain: ChangeChainTable
   edges: EdgesTable
   alert_rules: AlertRulesTable
   alert_channels: AlertChannelsTable

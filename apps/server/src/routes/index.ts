@@ -10,6 +10,7 @@ import { edgeRoutes } from './edge.ts'
 import { factorRoutes } from './factors.ts'
 import { figureRoutes } from './figures.ts'
 import { hintRoutes } from './hints.ts'
+import { historyRoutes } from './history.ts'
 import { installRoutes } from './install.ts'
 import { logRoutes } from './logs.ts'
 import { manyRoutes } from './many.ts'
@@ -42,6 +43,7 @@ export const ROUTES: readonly ((app: FastifyInstance) => void | Promise<void>)[]
   logRoutes,
   requestRoutes,
   alertRoutes,
+  historyRoutes,
   installRoutes,
   signInRoutes,
   whyRoutes,

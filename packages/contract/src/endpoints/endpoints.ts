@@ -5,6 +5,7 @@ import { endpoints as people } from './console-endpoints.ts'
 import type { Endpoint } from './endpoint.ts'
 import { factors } from './factors.ts'
 import { figures } from './figures.ts'
+import { history } from './history.ts'
 import { machines } from './machines.ts'
 import { many } from './many.ts'
 import { requests } from './requests.ts'
@@ -25,6 +26,7 @@ export const endpoints = {
   ...secondStep,
   ...factors,
   ...apiTokens,
+  ...history,
   createHttpService: { ...people.createHttpService, body: HttpServiceForm },
   updateHttpService: { ...people.updateHttpService, body: HttpServiceForm },
 } as const satisfies Record<string, Endpoint>

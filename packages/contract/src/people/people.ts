@@ -21,8 +21,8 @@ export const newPassword = z
     z.maxLength(LIMITS.passwordLength),
   )
 
-/** The nodes and domains that somebody is limited to; null: to nothing. */
-const ReachForm = f.blankable(
+/** The nodes and domains that somebody, or something, is limited to; null: to nothing. */
+export const ReachForm = f.blankable(
   z.strictObject({
     nodes: f.listOf(f.id, LIMITS.reachEntries),
     domains: f.listOf(f.id, LIMITS.reachEntries),
@@ -36,8 +36,8 @@ export const PersonForm = z
 export type PersonForm = z.infer<typeof PersonForm>
 export type PersonFormInput = z.input<typeof PersonForm>
 
-/** Other fields may be wrong themselves. */
-function checkReach({ role, reach }: Record<string, unknown>, found: z.core.$RefinementCtx): void {
+/** A rule for forms with `role` and `reach`. Other fields may be wrong themselves. */
+export function checkReach({ role, reach }: Record<string, unknown>, found: z.core.$RefinementCtx): void {
   const limits = Reach.safeParse(reach ?? null).data
   if (!limits) return
   const say = (message: string) =>

@@ -3,6 +3,7 @@ import {
   Blocks,
   BookOpen,
   CircleAlert,
+  FileClock,
   Globe,
   History,
   House,
@@ -62,6 +63,7 @@ export function useCommands({ addNode, addDomain, shortcuts }: Doors): Entry[] {
           page('Alert Rules', Bell, urls.alertRules(), 'quiet hours'),
         ]
       : []),
+    page('History', FileClock, urls.history(), 'changes audit undo who'),
     page('Requests', History, urls.requests(), 'logs traffic visitors'),
     page('Account', UserRound, urls.account(), 'own name password sessions sign out'),
     ...(can.settings ? [page('Settings', Settings, urls.settings(), SETTINGS_WORDS)] : []),

@@ -5,6 +5,7 @@ import {
   CircleAlert,
   CircleCheck,
   CodeXml,
+  FileClock,
   Globe,
   Heart,
   History,
@@ -63,6 +64,7 @@ export function Sidebar({ expanded, onExpandedChange, hints }: Props) {
           <Entry to={urls.services()} icon={Blocks} text="Services" />
           <Entry to={urls.requests()} icon={History} text="Requests" />
           {useRules().alerts && <Entry to={urls.alerts()} icon={Bell} text="Alerts" />}
+          <Entry to={urls.history()} icon={FileClock} text="History" />
         </ul>
       </nav>
       <div className="side-foot">

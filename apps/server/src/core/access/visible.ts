@@ -30,6 +30,8 @@ const SIGHT: Record<keyof Database, Sight> = {
   domain_members: { usedDomain: 'domain_id' },
   sign_ins: { domain: 'domain_id' },
   signed_out: { domain: 'domain_id' },
+  change_records: { node: 'node_id', domain: 'domain_id' },
+  change_chain: 'everything',
   changes: { node: 'node_id', domain: 'domain_id' },
   publications: { node: 'node_id' },
   published_domains: { usedDomain: 'domain_id' },

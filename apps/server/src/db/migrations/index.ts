@@ -21,6 +21,7 @@ import { usedNames } from './0020-used-names.ts'
 import { alerts } from './0022-alerts.ts'
 import { people } from './0023-people.ts'
 import { secondFactors } from './0025-second-factors.ts'
+import { history } from './0026-history.ts'
 import { apiTokens } from './0028-api-tokens.ts'
 import { endsOfServices } from './0029-ends-of-services.ts'
 import { counts } from './live-0002-counts.ts'
@@ -58,6 +59,7 @@ export const MIGRATIONS: readonly string[] = [
   secondFactors,
   apiTokens,
   endsOfServices,
+  history,
 ]
 
 export const LIVE_MIGRATIONS: readonly string[] = [

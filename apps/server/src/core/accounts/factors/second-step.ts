@@ -74,7 +74,9 @@ export async function finishByCode(
   if (user.stamp !== step.stamp) throw signInOver()
   const isShort = code.length === 6
   const succeed = await take(context, step, place, { user, isShort })
-  const isRight = await (isShort ? useAuthenticator : useRecovery)(context, user, code)
+  const isRight = isShort
+    ? await useAuthenticator(context, user, code)
+    : await useRecovery(context, user, code, place.address)
   if (!isRight) throw new UnauthenticatedError(MESSAGES.wrongCode, 'factor')
   succeed()
   return await beginSession(context, user, place, key)
