@@ -71,6 +71,7 @@ export const OUTLINE: readonly OutlineGroup[] = [
   {
     title: 'Operate',
     pages: [
+      page('people', 'People'),
       page('accounts', 'Accounts and passwords'),
       page('second-factors', 'Second factors and passkeys'),
       page('palette', 'Search and commands'),

@@ -79,8 +79,10 @@ export async function makeOpenApi(root: string): Promise<Record<string, unknown>
 const keyOf = ({ method, path }: Endpoint) => `${method} ${path}`
 
 /** What the page does not have comes last. */
-const placeIn = (order: readonly string[], endpoint: Endpoint) =>
-  (order.indexOf(keyOf(endpoint)) + order.length + 1) % (order.length + 1)
+function placeIn(order: readonly string[], endpoint: Endpoint): number {
+  const at = order.indexOf(keyOf(endpoint))
+  return at < 0 ? order.length : at
+}
 
 function bearer(description: string) {
   return { type: 'http', scheme: 'bearer', description } as const

@@ -21,11 +21,13 @@ export const newPassword = z
     z.maxLength(LIMITS.passwordLength),
   )
 
+const pickedId = z.int(PEOPLE_MESSAGES.pick).check(z.positive(PEOPLE_MESSAGES.pick))
+
 /** The nodes and domains that somebody, or something, is limited to; null: to nothing. */
 export const ReachForm = f.blankable(
   z.strictObject({
-    nodes: f.listOf(f.id, LIMITS.reachEntries),
-    domains: f.listOf(f.id, LIMITS.reachEntries),
+    nodes: f.listOf(pickedId, LIMITS.reachEntries),
+    domains: f.listOf(pickedId, LIMITS.reachEntries),
   }),
 )
 
@@ -87,5 +89,5 @@ export type OpenInvite = z.infer<typeof OpenInvite>
 
 export const AcceptForm = z.strictObject({ token: inviteToken, password: newPassword })
 
-/** The person is signed in. */
-export const Accepted = z.extend(Login, { username: z.string() })
+/** `login`: the session; null for an account with a second factor, which signs in with the new password now. */
+export const Accepted = z.object({ username: z.string(), login: z.nullable(Login) })
