@@ -197,8 +197,8 @@ const WRITING: Record<string, (() => Promise<{ statusCode: number; body: string 
   updateAccount: () => client.patch('/api/account', { username: nextName('admin') }),
   changePassword: () =>
     client.post('/api/account/password', {
-      current: TEST_ADMIN.password,
-      password: 'another battery staple',
+      password: TEST_ADMIN.password,
+      newPassword: 'another battery staple',
     }),
   endSession: 'sessions are not kept',
   endOtherSessions: 'sessions are not kept',
