@@ -64,6 +64,8 @@ export const Person = z.object({
   reachNames: z.nullable(z.object({ nodes: z.array(z.string()), domains: z.array(z.string()) })),
   state: PersonState,
   invite: z.nullable(InviteInfo),
+  /** Whether the account asks for more than a password. */
+  hasFactor: z.boolean(),
   lastSignInAt: z.nullable(f.time),
   /** How many sessions are open. */
   sessions: z.number(),

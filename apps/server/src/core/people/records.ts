@@ -28,11 +28,17 @@ export async function readPeople(db: Kysely<Database>, now: number, only?: numbe
     .groupBy('user_id')
     .execute()
   const limits = await readLimits(db, ids)
+  const secured = await db
+    .selectFrom('authenticators')
+    .select('user_id')
+    .union(db.selectFrom('passkeys').select('user_id'))
+    .execute()
   return rows.map((row) =>
     toPerson(row, {
       invite: invites.find(({ user_id }) => user_id === row.id),
       sessions: sessions.find(({ user_id }) => user_id === row.id)?.count ?? 0,
       limits: limitsOf(limits, row.id),
+      hasFactor: secured.some(({ user_id }) => user_id === row.id),
     }),
   )
 }
@@ -69,13 +75,17 @@ interface Details {
   invite: Selectable<InvitesTable> | undefined
   sessions: number
   limits: Limits
+  hasFactor: boolean
 }
 
-function toPerson(row: PersonRow, { invite, sessions, limits: { nodes, domains } }: Details): Person {
+function toPerson(
+  row: PersonRow,
+  { invite, sessions, hasFactor, limits: { nodes, domains } }: Details,
+): Person {
   const { id, username, role, created_at, updated_at } = row
   const isLimited = row.is_limited === 1
   return {
-    ...{ id, username, role, sessions, created_at, updated_at },
+    ...{ id, username, role, sessions, hasFactor, created_at, updated_at },
     reach: isLimited
       ? { nodes: nodes.map((node) => node.id), domains: domains.map((each) => each.id) }
       : null,
