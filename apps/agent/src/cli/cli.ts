@@ -20,6 +20,11 @@ const OF_OPERATORS: Readonly<Record<string, () => Promise<Command>>> = {
   edit: async () => (await import('./edit.ts')).edit,
   rm: async () => (await import('./edit.ts')).rm,
   enable: async () => (await import('./edit.ts')).enable,
+  logs: async () => (await import('./logs.ts')).logs,
+  share: async () => (await import('./share.ts')).share,
+  apply: async () => (await import('./apply.ts')).apply,
+  diff: async () => (await import('./apply.ts')).diff,
+  export: async () => (await import('./apply.ts')).export,
   disable: async () => (await import('./edit.ts')).disable,
 }
 

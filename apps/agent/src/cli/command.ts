@@ -39,7 +39,7 @@ export interface CommandDefinition<O> {
   summary: string
   help: string
   /** `bare` is the value of an option without one. */
-  options: Record<string, { type: 'string' | 'boolean'; bare?: string }>
+  options: Record<string, { type: 'string' | 'boolean'; bare?: string; short?: string }>
   /** What stands on the command line without a name; `parse` finds each under its name. */
   argument?: string | readonly string[]
   /** @throws AgentError `usage`. */
