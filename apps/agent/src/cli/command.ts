@@ -50,6 +50,8 @@ export interface CommandDefinition<O> {
 export interface Command {
   summary: string
   help: string
+  /** The names of its options. */
+  options: readonly string[]
   execute(context: Context, args: readonly string[]): Promise<Outcome>
 }
 
@@ -60,6 +62,7 @@ export function defineCommand<O>(definition: CommandDefinition<O>): Command {
   return {
     summary,
     help,
+    options: Object.keys({ ...options, ...COMMON }),
     async execute(context, args) {
       const values = parseValues(args, { ...options, ...COMMON }, [argument ?? []].flat())
       const directory = findText(values, 'config-dir') ?? context.environment.configDir
