@@ -9,8 +9,9 @@ import { route } from '../http/route.ts'
 
 export function authRoutes(app: FastifyInstance): void {
   route(app, endpoints.login, async ({ context, body, request }) => {
-    const from = { address: request.ip ?? '', host: nameOf(request.host) }
-    const { token, expiresIn } = await signIn(context, body, from, keyOf(request))
+    const { isBehindProxy } = app
+    const arrival = { address: request.ip ?? '', isBehindProxy, host: nameOf(request.host) }
+    const { token, expiresIn } = await signIn(context, body, arrival, keyOf(request))
     return { token, expires_in: expiresIn }
   })
   route(app, endpoints.logout, async ({ context, caller }) => {

@@ -6,7 +6,7 @@ import type { Attempt } from './login-limits.ts'
 import { hashPassword, isOutdated, isPassword } from './passwords.ts'
 import { endSessionsElsewhere } from './session-hosts.ts'
 import { createSession } from './sessions.ts'
-import { isKnownSource, rememberSource, sourceOf } from './sources.ts'
+import { type Arrival, isKnownSource, rememberSource, sourceOf } from './sources.ts'
 
 /** The first account, when its password was generated. */
 export interface GeneratedAdmin {
@@ -37,24 +37,23 @@ export async function createFirstAccount(
 }
 
 /**
- * @param address the source of the request
- * @param host the name in the request, or '' for an address
+ * @param arrival how the request came in; `host` is the name in it, or '' for an address
  * @param key binds the new session, see `sessions.ts`
  * @throws TooManyError, UnauthenticatedError, UnavailableError
  */
 export async function signIn(
   context: Context,
   form: LoginForm,
-  { address, host }: { address: string; host: string },
+  arrival: Arrival & { host: string },
   key: string | undefined,
 ): Promise<{ token: string; expiresIn: number }> {
-  const source = sourceOf(address)
+  const source = sourceOf(arrival)
   const isKnown = await isKnownSource(context, form.username, source)
   const attempt = context.loginLimits.take(form.username, source, isKnown)
   const userId = await checkPassword(context, form, attempt)
   await rememberSource(context, userId, source)
-  if (!isKnown) await noteNewNetwork(context, userId, address)
-  const session = await createSession(context, userId, host, key)
+  if (!isKnown) await noteNewNetwork(context, userId, arrival.address)
+  const session = await createSession(context, userId, arrival.host, key)
   // The console may have left the name while the password was checked.
   await endSessionsElsewhere(context)
   return session
