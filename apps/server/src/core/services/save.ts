@@ -7,7 +7,7 @@ import type { OwnColumns } from '../../db/columns.ts'
 import type { Database } from '../../db/schema.ts'
 import { type Findings, refuseFindings } from '../errors.ts'
 import type { Patch } from '../patch.ts'
-import { refusePublished } from '../publishing/publications.ts'
+import { refusePublished, releaseDomains } from '../publishing/publications.ts'
 import { readForm } from '../stale.ts'
 import { findHostProblem, keptHost, type ServiceForm, type ServiceNode } from './backend-host.ts'
 import { findNewDomain, takeDomain } from './public-domain.ts'
@@ -92,7 +92,8 @@ export async function updateService<F extends ServiceForm, R extends Service>(
       ...(await columnsOf(kind, { context, db: tx, nodeId }, form, node, before)),
       domain_id: domain.id,
     })
-    return changedService(tx, key, domain.made)
+    const released = await releaseDomains(tx, [before.domain_id])
+    return changedService(tx, key, [...domain.made, ...released])
   })
   return kind.toRecord(context, row)
 }
