@@ -43,6 +43,8 @@ export interface Parts {
   db: Kysely<Database>
   /** The node of the service. */
   nodeId: number
+  /** Its agent gets the answer, and is not to learn the names of other nodes' services. */
+  isForAgent?: boolean
 }
 
 /** @throws NotFoundError, ValidationError, ConflictError */
