@@ -108,7 +108,7 @@ export function createSignInAttempts({ clock, randomBytes, flowTokens, redirectU
     },
     async redeem(provider, { answer, nonce, verifier, domain, attempt, browser }, address) {
       if (!takeState(nonce)) return undefined
-      const networks = networksOf(sourceOf(address))
+      const networks = networksOf(sourceOf({ address, isBehindProxy: true }))
       const rank = Math.max(...networks.map(failures.count))
       for (const network of networks) failures.add(network, 1)
       const account = await provider.redeem(answer, { state: stateOf(answer), nonce, verifier }, rank)
