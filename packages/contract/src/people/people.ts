@@ -65,6 +65,8 @@ export const Person = z.object({
   state: PersonState,
   invite: z.nullable(InviteInfo),
   lastSignInAt: z.nullable(f.time),
+  /** Whether there is a second factor. */
+  hasSecondFactor: z.boolean(),
   /** How many sessions are open. */
   sessions: z.number(),
   created_at: f.time,

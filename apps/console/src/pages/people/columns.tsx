@@ -1,5 +1,5 @@
 import type { Person } from '@postern/contract/people/people'
-import { KeyRound, Link, LogOut, Pencil, Power, Trash2 } from 'lucide-react'
+import { KeyRound, Link, LogOut, Pencil, Power, ShieldOff, Trash2 } from 'lucide-react'
 import { ROLES } from '../../components/people/roles.ts'
 import { RelativeTime, useNow } from '../../ui/data/Figures.tsx'
 import type { Column } from '../../ui/data/Table.tsx'
@@ -91,7 +91,7 @@ interface MenuProps {
 }
 
 function PersonMenu({ person, isSelf, actions, onEdit }: MenuProps) {
-  const { state, username, sessions } = person
+  const { state, username, sessions, hasSecondFactor } = person
   const isOff = state === 'disabled'
   const reset = { text: 'New Password', icon: KeyRound, onSelect: () => actions.renew(person) }
   const again = { text: 'New Link', icon: Link, onSelect: () => actions.renew(person) }
@@ -110,6 +110,13 @@ function PersonMenu({ person, isSelf, actions, onEdit }: MenuProps) {
             icon: LogOut,
             onSelect: () => actions.endSessions(person, isSelf),
           },
+          // One's own are on the page Account.
+          hasSecondFactor &&
+            !isSelf && {
+              text: 'Remove Second Factors',
+              icon: ShieldOff,
+              onSelect: () => actions.removeFactors(person),
+            },
           turn,
         ],
         [{ text: 'Delete', icon: Trash2, danger: true, onSelect: () => actions.remove(person, isSelf) }],

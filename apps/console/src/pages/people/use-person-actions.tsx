@@ -1,7 +1,8 @@
+import { factors } from '@postern/contract/endpoints/factors'
 import { people as endpoints } from '@postern/contract/endpoints/people'
 import type { InvitedPerson, Person } from '@postern/contract/people/people'
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
-import { LogOut, Power, Trash2 } from 'lucide-react'
+import { LogOut, Power, ShieldOff, Trash2 } from 'lucide-react'
 import { useMemo } from 'react'
 import type { Api } from '../../api/client.ts'
 import { useApi } from '../../api/context.ts'
@@ -81,6 +82,24 @@ function personActions(api: Api, queries: QueryClient, onInvited: (invited: Invi
         },
         'Sessions ended successfully!',
         () => api.call(endpoints.endPersonSessions, { params: { id: person.id } }),
+      ),
+    removeFactors: (person: Person) =>
+      act(
+        person,
+        {
+          title: 'Remove second factors',
+          description: (
+            <>
+              The authenticator app, passkeys and recovery codes of {named(person)} are gone, and the password
+              alone is enough. Do it only for somebody you have spoken to. Their sessions end.
+            </>
+          ),
+          variant: 'danger',
+          icon: ShieldOff,
+          acceptButtonText: 'Yes, remove them!',
+        },
+        'Second factors removed successfully!',
+        () => api.call(factors.removeFactors, { params: { id: person.id } }),
       ),
     remove: (person: Person, isSelf: boolean) =>
       act(

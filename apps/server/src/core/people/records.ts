@@ -27,14 +27,27 @@ export async function readPeople(db: Kysely<Database>, now: number, only?: numbe
     .where('expires_at', '>', now)
     .groupBy('user_id')
     .execute()
+  const holders = await readFactorHolders(db, ids)
   const limits = await readLimits(db, ids)
   return rows.map((row) =>
     toPerson(row, {
       invite: invites.find(({ user_id }) => user_id === row.id),
       sessions: sessions.find(({ user_id }) => user_id === row.id)?.count ?? 0,
+      hasSecondFactor: holders.has(row.id),
       limits: limitsOf(limits, row.id),
     }),
   )
+}
+
+/** Which of these people have a second factor. */
+async function readFactorHolders(db: Kysely<Database>, ids: readonly number[]): Promise<Set<number>> {
+  const rows = await db
+    .selectFrom('authenticators')
+    .select('user_id')
+    .where('user_id', 'in', ids)
+    .union(db.selectFrom('passkeys').select('user_id').where('user_id', 'in', ids))
+    .execute()
+  return new Set(rows.map(({ user_id }) => user_id))
 }
 
 type Limit = { user_id: number; id: number; name: string }
@@ -68,14 +81,16 @@ function limitsOf({ nodes, domains }: Limits, id: number): Limits {
 interface Details {
   invite: Selectable<InvitesTable> | undefined
   sessions: number
+  hasSecondFactor: boolean
   limits: Limits
 }
 
-function toPerson(row: PersonRow, { invite, sessions, limits: { nodes, domains } }: Details): Person {
+function toPerson(row: PersonRow, { invite, limits: { nodes, domains }, ...counted }: Details): Person {
   const { id, username, role, created_at, updated_at } = row
   const isLimited = row.is_limited === 1
   return {
-    ...{ id, username, role, sessions, created_at, updated_at },
+    ...{ id, username, role, created_at, updated_at },
+    ...counted,
     reach: isLimited
       ? { nodes: nodes.map((node) => node.id), domains: domains.map((each) => each.id) }
       : null,

@@ -57,10 +57,24 @@ const RULE = { figure: 'requests', comparison: 'above', threshold: 5, minutes: 3
 const rule = async () => (await client.post('/api/alerts/rules', { name: nextName('r'), ...RULE })).json()
 const mute = { until: null }
 
+const SECRET = 'the entry says which factor of whom, and the rest of it is secret'
+
 /** Each endpoint that changes something, and a request to it that does; or why it leaves no record. */
 const WRITING: Record<string, (() => Promise<{ statusCode: number; body: string }>) | string> = {
   login: 'begins a session',
   logout: 'ends a session',
+  loginByCode: 'begins a session',
+  beginPasskeyLogin: 'begins a sign-in',
+  loginByPasskey: 'begins a session',
+  beginAuthenticator: 'the app counts once it has given a code',
+  confirmAuthenticator: SECRET,
+  removeAuthenticator: SECRET,
+  beginPasskey: 'a browser makes the passkey',
+  addPasskey: SECRET,
+  renamePasskey: SECRET,
+  removePasskey: SECRET,
+  makeRecoveryCodes: SECRET,
+  removeFactors: SECRET,
   ticket: 'opens a stream',
   createNode: () => client.post('/api/nodes', { name: nextName('node') }),
   updateNode: async () => client.patch(`/api/nodes/${(await node()).id}`, { keepalive: 7 }),
