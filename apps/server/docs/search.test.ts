@@ -22,7 +22,7 @@ it.each([
   ['add user', 'common-questions#add-a-user'],
   ['users', 'common-questions#add-a-user'],
   ['2fa', 'accounts#two-factor-authentication-2fa'],
-  ['totp', 'second-factors#an-authenticator-app'],
+  ['totp', 'second-factors'],
   ['passkey', 'second-factors#passkeys'],
   ['lost phone', 'second-factors#when-they-are-lost'],
   ['cloudflare', 'network/cloudflare'],
