@@ -42,6 +42,7 @@ const VERBS = {
   },
   'test-haproxy': { programs: ['runtime', 'demo', 'test'], build: true },
   attacks: { programs: ['runtime', 'test'], build: false },
+  fuzz: { programs: ['runtime', 'test'], build: false },
   bench: { programs: ['runtime', 'bench'], build: true, script: 'bench/main.ts' },
 }
 

@@ -86,6 +86,7 @@ it('a link that was used says so, and what is wrong with a password stands below
   await choosePassword(page, 'short')
   await page.getByText('must have at least 8 characters').waitFor()
   await page.getByLabel(label('New Password')).fill(PASSWORD)
+  await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByText('The two are different. Type the same password.').waitFor()
   await site.api.call('POST', '/api/invites/accept', { token, password: PASSWORD })
   await choosePassword(page, PASSWORD)

@@ -12,8 +12,7 @@ mkdirSync(docs, { recursive: true })
 writeFileSync(`${docs}/openapi.json`, TEXT)
 writeFileSync(`${docs}/openapi.json.gz`, gzipSync(TEXT))
 
-// The document is no endpoint of the contract, which it describes.
-const server = shared(() => startTestServer({ rootDir, isMeasured: true }))
+const server = shared(() => startTestServer({ rootDir }))
 const get = (headers: Record<string, string> = {}) => server.call({ url: '/api/openapi.json', headers })
 
 test('the OpenAPI document is for everybody, and asked for again only by its tag', async () => {

@@ -64,9 +64,9 @@ export const Person = z.object({
   reachNames: z.nullable(z.object({ nodes: z.array(z.string()), domains: z.array(z.string()) })),
   state: PersonState,
   invite: z.nullable(InviteInfo),
+  /** Whether the account asks for more than a password. */
+  hasFactor: z.boolean(),
   lastSignInAt: z.nullable(f.time),
-  /** Whether there is a second factor. */
-  hasSecondFactor: z.boolean(),
   /** How many sessions are open. */
   sessions: z.number(),
   created_at: f.time,

@@ -91,7 +91,7 @@ interface MenuProps {
 }
 
 function PersonMenu({ person, isSelf, actions, onEdit }: MenuProps) {
-  const { state, username, sessions, hasSecondFactor } = person
+  const { state, username, sessions, hasFactor } = person
   const isOff = state === 'disabled'
   const reset = { text: 'New Password', icon: KeyRound, onSelect: () => actions.renew(person) }
   const again = { text: 'New Link', icon: Link, onSelect: () => actions.renew(person) }
@@ -110,16 +110,19 @@ function PersonMenu({ person, isSelf, actions, onEdit }: MenuProps) {
             icon: LogOut,
             onSelect: () => actions.endSessions(person, isSelf),
           },
-          // One's own are on the page Account.
-          hasSecondFactor &&
+          turn,
+        ],
+        [
+          // One's own are on the page of the account.
+          hasFactor &&
             !isSelf && {
               text: 'Remove Second Factors',
               icon: ShieldOff,
+              danger: true,
               onSelect: () => actions.removeFactors(person),
             },
-          turn,
+          { text: 'Delete', icon: Trash2, danger: true, onSelect: () => actions.remove(person, isSelf) },
         ],
-        [{ text: 'Delete', icon: Trash2, danger: true, onSelect: () => actions.remove(person, isSelf) }],
       ]}
     />
   )

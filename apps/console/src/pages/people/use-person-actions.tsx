@@ -90,8 +90,8 @@ function personActions(api: Api, queries: QueryClient, onInvited: (invited: Invi
           title: 'Remove second factors',
           description: (
             <>
-              The authenticator app, passkeys and recovery codes of {named(person)} are gone, and the password
-              alone is enough. Do it only for somebody you have spoken to. Their sessions end.
+              {named(person)} signs in with the password alone until new ones are set up. Do this only for
+              somebody whom you know, and who has lost all of them. All sessions end.
             </>
           ),
           variant: 'danger',

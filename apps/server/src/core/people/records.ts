@@ -27,27 +27,20 @@ export async function readPeople(db: Kysely<Database>, now: number, only?: numbe
     .where('expires_at', '>', now)
     .groupBy('user_id')
     .execute()
-  const holders = await readFactorHolders(db, ids)
   const limits = await readLimits(db, ids)
+  const secured = await db
+    .selectFrom('authenticators')
+    .select('user_id')
+    .union(db.selectFrom('passkeys').select('user_id'))
+    .execute()
   return rows.map((row) =>
     toPerson(row, {
       invite: invites.find(({ user_id }) => user_id === row.id),
       sessions: sessions.find(({ user_id }) => user_id === row.id)?.count ?? 0,
-      hasSecondFactor: holders.has(row.id),
       limits: limitsOf(limits, row.id),
+      hasFactor: secured.some(({ user_id }) => user_id === row.id),
     }),
   )
-}
-
-/** Which of these people have a second factor. */
-async function readFactorHolders(db: Kysely<Database>, ids: readonly number[]): Promise<Set<number>> {
-  const rows = await db
-    .selectFrom('authenticators')
-    .select('user_id')
-    .where('user_id', 'in', ids)
-    .union(db.selectFrom('passkeys').select('user_id').where('user_id', 'in', ids))
-    .execute()
-  return new Set(rows.map(({ user_id }) => user_id))
 }
 
 type Limit = { user_id: number; id: number; name: string }
@@ -81,16 +74,18 @@ function limitsOf({ nodes, domains }: Limits, id: number): Limits {
 interface Details {
   invite: Selectable<InvitesTable> | undefined
   sessions: number
-  hasSecondFactor: boolean
   limits: Limits
+  hasFactor: boolean
 }
 
-function toPerson(row: PersonRow, { invite, limits: { nodes, domains }, ...counted }: Details): Person {
+function toPerson(
+  row: PersonRow,
+  { invite, sessions, hasFactor, limits: { nodes, domains } }: Details,
+): Person {
   const { id, username, role, created_at, updated_at } = row
   const isLimited = row.is_limited === 1
   return {
-    ...{ id, username, role, created_at, updated_at },
-    ...counted,
+    ...{ id, username, role, sessions, hasFactor, created_at, updated_at },
     reach: isLimited
       ? { nodes: nodes.map((node) => node.id), domains: domains.map((each) => each.id) }
       : null,

@@ -6,6 +6,7 @@ import { letIn, PASSWORD_OF_PEOPLE } from '@postern/testkit/people'
 import { startTestServer } from '@postern/testkit/server'
 import { fresh } from '@postern/testkit/shared'
 import { expect, test, vi } from 'vitest'
+import { factorsLab } from '../../../test/factors-lab.ts'
 import { INVITE_MS } from '../../core/people/invites.ts'
 
 const server = fresh(() => startTestServer({ now: Date.parse('2026-11-21T12:00:00Z') }))
@@ -119,6 +120,19 @@ test('the session of a link is bound to its key like that of a sign-in', async (
   expect((await server.as(token).get('/api/auth/me')).statusCode).toBe(401)
   const headers = { authorization: `Bearer ${token}`, [SESSION_KEY_HEADER]: key }
   expect((await server.call({ method: 'GET', url: '/api/auth/me', headers })).statusCode).toBe(200)
+})
+
+test('a link does not replace a second factor, which is asked for at the sign-in then', async () => {
+  const lab = factorsLab(server)
+  await lab.addApp(admin)
+  const max = await letIn(server, admin, { username: 'max', role: 'admin' })
+  const { token, hasFactor } = (await max.client.post('/api/people/1/invite')).json<InvitedPerson>()
+  expect(hasFactor).toBe(true)
+  expect((await accept(token)).json()).toEqual({ username: 'admin', login: null })
+  expect((await admin.get('/api/auth/me')).statusCode).toBe(401)
+  const payload = { username: 'admin', password: NEW }
+  const answer = await server.call({ method: 'POST', url: '/api/auth/login', payload })
+  expect(answer.json()).toEqual({ second_factor: expect.anything() })
 })
 
 test('after five unknown links a source waits, like after wrong passwords; others do not', async () => {

@@ -39,6 +39,7 @@ test('the list says who there is, what they may do, and when they were last here
     reachNames: { nodes: ['workshop'], domains: [] },
     lastSignInAt: '2026-11-21T12:00:00.000Z',
     invite: null,
+    hasFactor: false,
   })
   expect((await client.get('/api/auth/me')).json()).toEqual({
     ...{ id, username: 'ann', role: 'editor', reach: { nodes: [node.id], domains: [] } },
