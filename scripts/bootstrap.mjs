@@ -29,6 +29,7 @@ const VERBS = {
   'install-service': { asRoot: true, programs: ['runtime'], build: true, password: true },
   'rotate-key': { programs: [], build: true },
   password: { programs: [], build: true, password: true },
+  history: { programs: [], build: true },
   why: { programs: [], build: false },
   package: { programs: ['package'], build: true },
   demo: { programs: ['runtime', 'demo'], build: true },
@@ -41,6 +42,7 @@ const VERBS = {
   },
   'test-haproxy': { programs: ['runtime', 'demo', 'test'], build: true },
   attacks: { programs: ['runtime', 'test'], build: false },
+  fuzz: { programs: ['runtime', 'test'], build: false },
   bench: { programs: ['runtime', 'bench'], build: true, script: 'bench/main.ts' },
 }
 

@@ -6,7 +6,7 @@ import { startPackage } from './lib/package-start.ts'
 import { showStatus } from './lib/package-status.ts'
 import { readPackageVersion } from './lib/package-version.ts'
 import { stopInstallation } from './lib/programs/stop-installation.ts'
-import { rotateKey, setPassword } from './lib/server-tool.ts'
+import { rotateKey, setPassword, verifyHistory } from './lib/server-tool.ts'
 import { showWhy } from './lib/why.ts'
 
 const password = takeFromEnvironment('POSTERN_ADMIN_PASSWORD')
@@ -28,6 +28,10 @@ const VERBS: Readonly<Record<string, { help: string; run: (flags: readonly strin
       help: 'give the first account a new password, while the server is stopped',
       run: asRoot(() => setPassword(password === undefined ? {} : { POSTERN_ADMIN_PASSWORD: password })),
     },
+    history: {
+      help: 'verify: say whether the history is as it was written; a hash of an export may follow',
+      run: asRoot((args) => verifyHistory({}, args)),
+    },
     'rotate-key': {
       help: 'seal the secrets of the database with a new key, while the server is stopped; --all renews them, too',
       run: asRoot((flags) => rotateKey({}, flags)),
@@ -43,7 +47,7 @@ async function main([verb, ...rest]: readonly string[]): Promise<number> {
     throw new UsageError(
       `${verb === undefined ? 'give a command' : `${verb} is not a command`}. See: postern-server --help`,
     )
-  if (verb === 'why') return await found.run(rest)
+  if (verb === 'why' || verb === 'history') return await found.run(rest)
   return await found.run([...readFlags(verb === 'rotate-key' ? ['--all'] : [], rest)])
 }
 

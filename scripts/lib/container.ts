@@ -27,7 +27,7 @@ export interface Voices {
 export function readRole(text: string): Role {
   if (text === 'server' || text === 'edge') return text
   throw new CommandError(
-    `"${text}" is not server, edge, password or rotate-key: give one of them as the container's command`,
+    `"${text}" is not server, edge, password, rotate-key or history: give one of them as the container's command`,
   )
 }
 

@@ -1,3 +1,4 @@
+import { UsageError } from '@postern/host/flags'
 import { releaseLock, takeLock } from '@postern/host/lock'
 import { CommandError, runArgv } from './command.ts'
 import { removeEdgeToken } from './data-dir.ts'
@@ -18,6 +19,27 @@ export const rotateKey = (own: Environment, flags: readonly string[]) =>
 /** While the server is stopped, gives the first account a new password, or the one in the environment. */
 export const setPassword = (own: Environment) => runOnDatabase(own, 'new-password')
 
+/**
+ * Says whether the history is as it was written, also while the server runs.
+ * @param args `verify`, and perhaps the hash of an export
+ * @throws UsageError
+ */
+export async function verifyHistory(own: Environment, args: readonly string[]): Promise<number> {
+  const { isRoot } = observeMachine()
+  const installation = await prepareInstallation(isRoot ? { ...readUnitSettings(), ...own } : own)
+  return await runVerification(installation, args)
+}
+
+export async function runVerification(
+  installation: Installation,
+  [verb, ...rest]: readonly string[],
+): Promise<number> {
+  if (verb !== 'verify')
+    throw new UsageError(`${verb ?? 'nothing'} cannot be done with the history: give verify`)
+  return await runProgram(installation, 'verify-history', rest)
+}
+
+/** Of a stopped server; looking at the history needs no stop. */
 export type Tool = 'rotate-key' | 'new-password'
 
 /** @throws CommandError while a server runs on the database */
@@ -45,8 +67,16 @@ export async function runTool(
   tool: Tool,
   flags: readonly string[] = [],
 ): Promise<number> {
+  await assertNoServer(installation.paths.serverSocket)
+  return await runProgram(installation, tool, flags)
+}
+
+async function runProgram(
+  installation: Installation,
+  tool: Tool | 'verify-history',
+  flags: readonly string[],
+): Promise<number> {
   const { environment, machine, settings, paths } = installation
-  await assertNoServer(paths.serverSocket)
   const view = await openProgramView(installation)
   const main = [`${view.root}/node_modules/.bin/node`, `${view.root}/apps/server/dist/${tool}.mjs`, ...flags]
   // Its environment has none.
@@ -57,7 +87,7 @@ export async function runTool(
     process.stdout.write(done.stdout)
     process.stderr.write(done.stderr)
     if (done.code === 0 && flags.includes('--all')) removeEdgeToken(paths.edgeToken)
-    return done.code === 0 ? 0 : 1
+    return done.code ?? 1
   } finally {
     view.close()
   }

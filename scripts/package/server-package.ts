@@ -15,6 +15,7 @@ const PROGRAMS = [
   'apps/server/dist/server.mjs',
   'apps/server/dist/rotate-key.mjs',
   'apps/server/dist/new-password.mjs',
+  'apps/server/dist/verify-history.mjs',
   'apps/edge/dist/edge.mjs',
   'apps/edge/dist/holder.mjs',
   'apps/agent/dist/postern.mjs',

@@ -45,6 +45,9 @@ const scenes: Scene[] = [
     act: openDomainTraffic,
     shows: 'Requests and connections',
   },
+  { name: 'history', path: () => '/history', shows: 'created' },
+  { name: 'history-filter', path: () => '/history', act: openHistoryFilter, shows: 'The whole name' },
+  { name: 'history-change', path: () => '/history?kind=service', act: openChange, shows: 'Revision' },
   { name: 'docs', path: () => '/docs', signedIn: false, shows: 'Quick start' },
   { name: 'docs-page', path: () => '/docs/settings', signedIn: false, shows: 'The first account' },
   { name: 'docs-recipe', path: () => '/docs/recipes/nextcloud', signedIn: false, shows: 'Large uploads' },
@@ -224,4 +227,12 @@ async function showTraffic(page: Page): Promise<void> {
 async function openDomainTraffic(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Services of grafana.example.com' }).click()
   await page.getByRole('button', { name: 'Requests', exact: true }).click()
+}
+
+async function openHistoryFilter(page: Page) {
+  await page.getByRole('button', { name: 'Filter', exact: true }).click()
+}
+
+async function openChange(page: Page) {
+  await page.locator('.table.changes .what').first().click()
 }

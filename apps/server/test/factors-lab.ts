@@ -1,9 +1,10 @@
 import { SESSION_KEY_HEADER } from '@postern/contract/sign-in/auth'
 import type { AuthenticatorStart, Factors, GivenCodes } from '@postern/contract/sign-in/factors'
 import type { SecondStep } from '@postern/contract/sign-in/second-step'
+import { oneTimeCode } from '@postern/testkit/one-time-code'
 import { type Client, TEST_ADMIN, type TestServer } from '@postern/testkit/server'
 import type { InjectOptions } from 'fastify'
-import { codeAt, STEP_MS } from '../src/core/accounts/factors/totp.ts'
+import { STEP_MS } from '../src/core/accounts/factors/totp.ts'
 import { createSoftPasskey, type SoftPasskey } from './soft-passkey.ts'
 
 /** The console's own address on its machine, where passkeys work without a certificate. */
@@ -47,8 +48,7 @@ export function factorsLab(server: TestServer) {
       const begun = (
         await as(client, 'POST', '/api/account/authenticator', password)
       ).json<AuthenticatorStart>()
-      const secret = fromBase32(begun.secret)
-      const code = (steps = 0) => codeAt(secret, Math.floor(server.now / STEP_MS) + steps)
+      const code = (steps = 0) => oneTimeCode(begun.secret, server.now + steps * STEP_MS)
       const confirmed = await as(client, 'POST', '/api/account/authenticator/confirm', {
         ticket: begun.ticket,
         code: code(),
@@ -64,11 +64,4 @@ export function factorsLab(server: TestServer) {
       return { passkey, added, body }
     },
   }
-}
-
-const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
-
-function fromBase32(text: string): Buffer {
-  const bits = [...text].map((char) => ALPHABET.indexOf(char).toString(2).padStart(5, '0')).join('')
-  return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)))
 }

@@ -41,8 +41,6 @@ export const LIMITS = {
   agentGivenDomains: 100,
   tokensPerNode: 100,
   apiTokensPerPerson: 50,
-  /** Nodes, and domains, that one API token is limited to. */
-  reachOfToken: 1000,
   /** With one API token: all of them at once, or as many in each minute. */
   apiTokenRequests: 600,
   handshakeStale: 180_000,
@@ -61,6 +59,10 @@ export const LIMITS = {
   foundRequests: 1000,
   requestPage: 200,
   exportedRequests: 1_000_000,
+  /** Records of one change that a list has, characters of the fields of one there, and changes of one export. */
+  listedRecords: 10,
+  listedFields: 4000,
+  exportedChanges: 100_000,
   edgeProblems: 1000,
   edgePorts: 10_000,
   problemLength: 500,

@@ -1,4 +1,5 @@
 import type { Kysely, Transaction } from 'kysely'
+import { INSTALLATION } from '../../../apps/server/src/changes/actor.ts'
 import { change } from '../../../apps/server/src/changes/change.ts'
 import { createLiveBus } from '../../../apps/server/src/changes/live.ts'
 import type { Database } from '../../../apps/server/src/db/schema.ts'
@@ -11,7 +12,7 @@ export function writeRows<T>(
   const bus = createLiveBus((error) => {
     throw error
   })
-  const note = { actor: 'test', what: 'rows written' }
+  const note = { actor: { ...INSTALLATION, name: 'test' }, what: 'rows written' }
   return change({ db, bus, clock: Date.now }, note, async (tx, revision) => ({
     value: await work(tx, revision),
     touched: {},

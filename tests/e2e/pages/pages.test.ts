@@ -148,6 +148,7 @@ describe('the nodes', () => {
       'Why?',
       'Requests',
       'Traffic',
+      'History',
       'Edit Service',
     ])
     await page.getByRole('menuitem', { name: 'Edit Service' }).click()

@@ -11,6 +11,7 @@ const MENU = [
   'Why?',
   'Requests',
   'Traffic',
+  'History',
   'Edit Service',
   'Mute Alerts',
   'Disable Access',

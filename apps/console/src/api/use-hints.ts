@@ -5,7 +5,7 @@ import { reload } from './queries.ts'
 import { type StreamState, useStream } from './stream.ts'
 
 /** Endpoints that depend on all of them. */
-const OF_ALL: readonly string[] = [endpoints.getOverview.path, endpoints.listAttention.path]
+const OF_ALL: readonly string[] = [endpoints.getOverview.path, endpoints.listAttention.path, '/api/history']
 
 /** Reloads what the server hints at, and everything when the stream connects again. */
 export function useHints(): StreamState {

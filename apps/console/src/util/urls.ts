@@ -6,10 +6,14 @@ interface ServiceFilters {
   node?: number
 }
 
-/** Every path of the console. The router and all links are made of these; the sign-in page is a document of its own. */
+/** Every path of the console. The router and all links are made of these; the first two are documents of their own. */
 export const urls = {
   login: () => '/login',
+  /** Where a link for a person leads; its secret is behind the `#`. */
+  invite: () => '/invite',
   home: () => '/',
+  /** Where people are led who must set up a second factor before anything else. */
+  setUpFactor: () => '/account/second-factor',
   domains: () => '/domains',
   testSignIn: () => '/domains/test-sign-in',
   domainLogs: (domain: string) => `/domains/${encodeURIComponent(domain)}/logs`,
@@ -30,17 +34,26 @@ export const urls = {
   serviceTraffic: ({ nodeId, type, id }: Pick<Service, 'nodeId' | 'type' | 'id'>, at?: number) =>
     `/nodes/${nodeId}/${type}/${id}/traffic${at === undefined ? '' : `?at=${new Date(at).toISOString()}`}`,
   account: () => '/account',
+  people: () => '/people',
+  serviceHistory: ({ nodeId, type, id }: Pick<Service, 'nodeId' | 'type' | 'id'>) =>
+    `/nodes/${nodeId}/${type}/${id}/history`,
+  /** @param filters as the page's address has them */
+  history: (filters: Filters = {}) => withQuery('/history', filters),
   settings: () => '/settings',
   alerts: () => '/alerts',
   alertHistory: () => '/alerts/history',
   alertChannels: () => '/alerts/channels',
   alertRules: () => '/alerts/rules',
   /** @param filters as the page's address has them */
-  requests: (filters: Readonly<Record<string, string | undefined>> = {}) => {
-    const given = Object.entries(filters).flatMap(([key, value]) => (value ? [[key, value]] : []))
-    return given.length === 0 ? '/requests' : `/requests?${new URLSearchParams(given)}`
-  },
+  requests: (filters: Filters = {}) => withQuery('/requests', filters),
 } as const
+
+type Filters = Readonly<Record<string, string | undefined>>
+
+function withQuery(path: string, filters: Filters): string {
+  const given = Object.entries(filters).flatMap(([key, value]) => (value ? [[key, value]] : []))
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`
+}
 
 /** Pages that the server itself serves. */
 export const serverUrls = {
@@ -57,8 +70,11 @@ export const serverUrls = {
   withoutDomain: () => '/docs/domain-or-path#what-breaks-without-a-domain',
   trustRoot: () => '/docs/certificates#trust-the-root',
   lostPassword: () => '/docs/accounts#a-forgotten-password',
+  secondFactors: () => '/docs/second-factors',
+  lostFactor: () => '/docs/second-factors#when-they-are-lost',
   root: () => '/install/root.crt',
   signIn: () => '/docs/sign-in',
+  people: () => '/docs/people',
   alerts: () => '/docs/alerts',
   backups: () => '/docs/backup-and-restore',
   webhooks: () => '/docs/alerts#webhooks',
@@ -73,6 +89,7 @@ export function contactUrl(config: { contactUrl: string | null } | undefined): s
 
 /** The same paths in the router's syntax. */
 export const routePaths = {
+  setUpFactor: '/account/second-factor',
   home: '/',
   domains: '/domains',
   testSignIn: '/domains/test-sign-in',
@@ -84,14 +101,17 @@ export const routePaths = {
   services: '/services',
   serviceLogs: '/nodes/:nodeId/:type/:id/logs',
   serviceTraffic: '/nodes/:nodeId/:type/:id/traffic',
+  serviceHistory: '/nodes/:nodeId/:type/:id/history',
   requests: '/requests',
   account: '/account',
+  people: '/people',
+  history: '/history',
   settings: '/settings',
   alerts: '/alerts',
   alertHistory: '/alerts/history',
   alertChannels: '/alerts/channels',
   alertRules: '/alerts/rules',
-} as const satisfies Record<Exclude<keyof typeof urls, 'login'>, string>
+} as const satisfies Record<Exclude<keyof typeof urls, 'login' | 'invite'>, string>
 
 type Row = Pick<Service, 'nodeId' | 'type' | 'name'> & { id?: number }
 

@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import { messageOf } from '@postern/host/errors'
 import { createSingleFlight } from '@postern/host/tasks'
+import { INSTALLATION } from '../changes/actor.ts'
 import { type ChangeNote, change } from '../changes/change.ts'
 import type { Context } from '../context.ts'
 import { type IssuedCertificate, isDue } from './issue.ts'
@@ -150,5 +151,5 @@ async function tryToIssue({ authority, log }: Context, { id, domain }: DueDomain
 }
 
 function changeNote(what: string): ChangeNote {
-  return { actor: 'postern', what }
+  return { actor: INSTALLATION, what }
 }

@@ -1,9 +1,9 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { Database, StatedTables, StatedUpdate } from '../db/schema.ts'
+import type { Actor } from './actor.ts'
+import { appendEntry } from './chain.ts'
 import type { LiveBus, Touched } from './live.ts'
-
-/** How many changes are kept. */
-const KEPT_CHANGES = 100_000
+import { type ChangeRecord, endRecording, startRecording, writeRecords } from './records.ts'
 
 export interface Changer {
   readonly db: Kysely<Database>
@@ -11,9 +11,9 @@ export interface Changer {
   readonly clock: () => number
 }
 
-/** Who did what, like `admin` and `node updated`. */
+/** Who did what, like `node updated`. */
 export interface ChangeNote {
-  actor: string
+  actor: Actor
   what: string
 }
 
@@ -24,6 +24,8 @@ export interface Changed<T> {
   name?: string
   /** Replaces the note's name when only the work knows it. */
   what?: string
+  /** What was changed beside the rows that the database records by itself. */
+  records?: readonly ChangeRecord[]
 }
 
 /** Thrown by work that finds nothing to change, so that no revision is made. */
@@ -46,6 +48,7 @@ export async function change<T>(
 ): Promise<T> {
   const { revision, changed } = await context.db.transaction().execute(async (tx) => {
     const revision = await takeRevision(tx)
+    await startRecording(tx)
     const changed = await work(tx, revision)
     const what = changed.what ?? note.what
     const at = new Date(context.clock()).toISOString()
@@ -73,19 +76,14 @@ export async function changeIfAny<T>(
 
 async function recordChange(
   tx: Transaction<Database>,
-  record: ChangeNote & { revision: number; at: string },
-  { name, touched: { nodes = [], services = [], domains = [] } }: Omit<Changed<unknown>, 'value'>,
+  note: ChangeNote & { revision: number; at: string },
+  { name, touched, records = [] }: Omit<Changed<unknown>, 'value'>,
 ): Promise<void> {
-  const shown_at = { node_id: services[0]?.nodeId ?? nodes[0] ?? null, domain_id: domains[0] ?? null }
-  await tx
-    .insertInto('changes')
-    .values({ ...record, name: name ?? null, ...shown_at })
-    .execute()
-  if (record.revision % 1000 === 0)
-    await tx
-      .deleteFrom('changes')
-      .where('revision', '<=', record.revision - KEPT_CHANGES)
-      .execute()
+  const { nodes = [], services = [], domains = [] } = touched
+  const shownAt = { nodeId: services[0]?.nodeId ?? nodes[0] ?? null, domainId: domains[0] ?? null }
+  const kept = await endRecording(tx, records)
+  await writeRecords(tx, note.revision, kept)
+  await appendEntry(tx, { ...note, name: name ?? null, ...shownAt, kept })
 }
 
 /** The row stays locked until the commit, so that a later revision is never seen before an earlier one. */

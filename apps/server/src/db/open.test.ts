@@ -142,8 +142,9 @@ test('a change is recorded together with its rows, and announced only when both 
   const bus = createLiveBus(() => undefined)
   bus.listen((hint) => hints.push(hint))
   const context = { db, bus, clock: () => 0 }
+  const actor = { kind: 'person', id: 1, name: 'admin', address: '203.0.113.9' } as const
   const write = (key: string, fails: boolean) =>
-    change(context, { actor: 'admin', what: key }, async (tx) => {
+    change(context, { actor, what: key }, async (tx) => {
       await tx.insertInto('settings').values({ key, value: '' }).execute()
       if (fails) throw new Error('no')
       return { value: key, touched: { nodes: [1] } }
@@ -152,8 +153,17 @@ test('a change is recorded together with its rows, and announced only when both 
   await expect(write('b', true)).rejects.toThrow('no')
   expect(await db.selectFrom('settings').select('key').execute()).toEqual([{ key: 'a' }])
   const at = '1970-01-01T00:00:00.000Z'
-  expect(await db.selectFrom('changes').selectAll().execute()).toEqual([
-    { revision: 1, at, actor: 'admin', what: 'a', name: null, node_id: 1, domain_id: null },
+  expect(await db.selectFrom('changes').selectAll().execute()).toMatchObject([
+    {
+      ...{ revision: 1, at, actor: 'admin', what: 'a', name: null, node_id: 1, domain_id: null },
+      ...{ actor_kind: 'person', actor_id: 1, address: '203.0.113.9' },
+    },
+  ])
+  expect(await db.selectFrom('change_records').selectAll().execute()).toEqual([
+    {
+      ...{ revision: 1, position: 0, kind: 'setting', record_id: null, node_id: null, domain_id: null },
+      ...{ name: 'a', before: null, after: '{"key":"a","value":"set"}' },
+    },
   ])
   expect(hints).toEqual([{ kind: 'changed', revision: 1, touched: { nodes: [1] } }])
   await db.destroy()

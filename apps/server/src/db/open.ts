@@ -1,9 +1,10 @@
-import { renameSync, rmSync } from 'node:fs'
+import { existsSync, renameSync, rmSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from 'kysely'
 import type { LiveDatabase } from './live-schema.ts'
 import { DatabaseTooNewError, type MigrateOptions, migrate, versionOf } from './migrate.ts'
 import { LIVE_MIGRATIONS, MIGRATIONS } from './migrations/index.ts'
+import { recordRows } from './record-triggers.ts'
 import type { Database } from './schema.ts'
 import { SQLITE, sqliteCodeOf } from './sqlite-codes.ts'
 
@@ -24,7 +25,22 @@ export function openDatabase(file: string, mayBegin = true, options?: MigrateOpt
         `${file} is missing or empty: restore the database, or remove secret.key to start over`,
       )
     migrate(database, MIGRATIONS, options)
+    recordRows(database)
   })
+}
+
+/**
+ * Opens the database beside a running server, to read only.
+ * @throws DatabaseError when it is absent, or of another version
+ */
+export function openForReading(file: string): Kysely<Database> {
+  if (!existsSync(file)) throw new DatabaseError(`${file} is missing: the first start of the server makes it`)
+  const database = new DatabaseSync(file, { readOnly: true, timeout: OPEN_WITHIN })
+  if (versionOf(database) !== MIGRATIONS.length) {
+    database.close()
+    throw new DatabaseError(`${file} is of another version: start the server of this version first`)
+  }
+  return new Kysely<Database>({ dialect: new SqliteDialect({ database: forKysely(database) }) })
 }
 
 /**

@@ -12,7 +12,14 @@ import type {
 import type { ApiTokenDomainsTable, ApiTokenNodesTable, ApiTokensTable } from './api-token-tables.ts'
 import type { Dated, Fixed, Flag, HttpColumns, Json, Sealed, TcpColumns, Time } from './columns.ts'
 import type { AuthenticatorsTable, PasskeysTable, RecoveryCodesTable } from './factor-tables.ts'
-import type { UserDomainsTable, UserNodesTable, UsersTable } from './people-tables.ts'
+import type { ChangeChainTable, ChangeRecordsTable, ChangesTable } from './history-tables.ts'
+import type {
+  InvitesTable,
+  SessionsTable,
+  UserDomainsTable,
+  UserNodesTable,
+  UsersTable,
+} from './people-tables.ts'
 import type {
   FreedDomainsTable,
   FreedPortsTable,
@@ -20,20 +27,6 @@ import type {
   PublicationsTable,
   PublishedDomainsTable,
 } from './publication-tables.ts'
-
-interface SessionsTable {
-  id: Generated<number>
-  /** SHA-256 of the token in hex. */
-  token_hash: Fixed<string>
-  /** SHA-256 of the key that it is bound to, in hex; null for a client that has none. */
-  key_hash: Fixed<string | null>
-  user_id: Fixed<number>
-  /** The name at which it began; '' for an address and for this machine itself. */
-  host: Fixed<string>
-  /** ms since the epoch. */
-  expires_at: number
-  created_at: Fixed<Time>
-}
 
 /** A name at which services, or the console, have been. */
 interface UsedNamesTable {
@@ -211,18 +204,6 @@ interface RevisionsTable {
   latest: number
 }
 
-interface ChangesTable {
-  revision: Fixed<number>
-  at: Fixed<Time>
-  actor: Fixed<string>
-  what: Fixed<string>
-  /** The name that the changed thing had then; null where `what` says it all. */
-  name: Fixed<string | null>
-  /** The node on whose page it is shown; it may have been deleted since. */
-  node_id: Fixed<number | null>
-  domain_id: Fixed<number | null>
-}
-
 interface EdgesTable {
   id: Generated<number>
   name: string
@@ -252,6 +233,7 @@ export interface Database {
   passkeys: PasskeysTable
   recovery_codes: RecoveryCodesTable
   sessions: SessionsTable
+  invites: InvitesTable
   api_tokens: ApiTokensTable
   api_token_nodes: ApiTokenNodesTable
   api_token_domains: ApiTokenDomainsTable
@@ -275,6 +257,8 @@ export interface Database {
   signed_out: SignedOutTable
   revisions: RevisionsTable
   changes: ChangesTable
+  change_records: ChangeRecordsTable
+  change_chain: ChangeChainTable
   edges: EdgesTable
   alert_rules: AlertRulesTable
   alert_channels: AlertChannelsTable

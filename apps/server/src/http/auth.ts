@@ -2,6 +2,7 @@ import type { Endpoint } from '@postern/contract/endpoints/endpoint'
 import { SESSION_KEY_HEADER } from '@postern/contract/sign-in/auth'
 import { TOKEN_PREFIXES } from '@postern/contract/tokens'
 import type { FastifyRequest } from 'fastify'
+import type { Actor } from '../changes/actor.ts'
 import type { Context } from '../context.ts'
 import { isFactorRequired } from '../core/accounts/factors/factors.ts'
 import { findSession, findSessionByTicket, type Session } from '../core/accounts/sessions.ts'
@@ -13,7 +14,7 @@ import { admitProgram, isApiToken, type Program } from '../core/programs/check.t
 
 export type SessionCaller = { kind: 'session' } & Session
 /** An agent, which has access only to its own node. */
-export type NodeCaller = { kind: 'node'; tokenId: number; nodeId: number }
+export type NodeCaller = { kind: 'node'; tokenId: number; nodeId: number; name: string }
 /** A program with an API token of a person. */
 export type ProgramCaller = { kind: 'program' } & Program
 export type PersonCaller = SessionCaller | ProgramCaller
@@ -47,19 +48,25 @@ export function lacksFactor(
   return !hasFactor && isFactorRequired(config.settings, role)
 }
 
-/** The caller's name in the record of changes. */
-export function actorOf(caller: Caller): string {
+/** The caller in the history, with the address that the request came from. */
+export function actorOf(caller: Caller, { ip }: Pick<FastifyRequest, 'ip'>): Actor {
+  const address = ip || null
   switch (caller.kind) {
     case 'session':
-      return caller.username
+      return { kind: 'person', id: caller.userId, name: caller.username, address }
     case 'program':
-      return `${caller.username} (token ${caller.tokenName})`
+      return {
+        kind: 'token',
+        id: caller.tokenId,
+        name: `${caller.username} (token ${caller.tokenName})`,
+        address,
+      }
     case 'node':
-      return `node ${caller.nodeId}`
+      return { kind: 'node', id: caller.nodeId, name: caller.name, address }
     case 'edge':
-      return `edge ${caller.edgeId}`
+      return { kind: 'edge', id: caller.edgeId, name: `edge ${caller.edgeId}`, address }
     case 'none':
-      return 'nobody'
+      return { kind: 'person', id: null, name: 'nobody', address }
   }
 }
 
@@ -114,7 +121,7 @@ async function findCaller(context: Context, request: FastifyRequest, endpoint: E
     case 'download':
       return await getSession(context, request, tokenOf(request))
     case 'stream': {
-      const session = await findSessionByTicket(context, queryTokenOf(request) ?? '')
+      const session = await findSessionByTicket(context, queryTokenOf(request) ?? '', request.ip ?? null)
       return session ? { kind: 'session', ...session } : await getSession(context, request, tokenOf(request))
     }
     case 'session or node':
@@ -160,7 +167,8 @@ async function findSessionOf(
   request: FastifyRequest,
   token: string | undefined,
 ): Promise<Session | undefined> {
-  return token === undefined ? undefined : findSession(context, { token, key: keyOf(request) })
+  if (token === undefined) return undefined
+  return findSession(context, { token, key: keyOf(request) }, request.ip ?? null)
 }
 
 async function getNodeCaller(context: Context, request: FastifyRequest): Promise<NodeCaller> {
@@ -169,9 +177,10 @@ async function getNodeCaller(context: Context, request: FastifyRequest): Promise
   const found = await findNodeByToken(context, token)
   if (found) {
     const { isReplacement, ...token } = found
-    if (isReplacement) await endReplaced(context, token)
+    const caller: NodeCaller = { kind: 'node', ...token }
+    if (isReplacement) await endReplaced(context, token, actorOf(caller, request))
     context.tokenUses.recordUse(token.tokenId, request.ip ?? null)
-    return { kind: 'node', ...token }
+    return caller
   }
   if (await findSessionOf(context, request, token))
     throw new ForbiddenError('Only a node can do this', 'kind')

@@ -44,6 +44,11 @@ const COMPRESSED = [
   'listAlertRules',
   'getAlertRule',
   'getQuietHours',
+  'listPeople',
+  'getPerson',
+  'listSessions',
+  'listHistory',
+  'getChange',
 ]
 
 test('answers that hold no secret are compressed, and no others', () => {

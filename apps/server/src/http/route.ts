@@ -1,6 +1,7 @@
 import type { Endpoint } from '@postern/contract/endpoints/endpoint'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type * as z from 'zod/mini'
+import type { Actor } from '../changes/actor.ts'
 import type { Context } from '../context.ts'
 import { UnauthenticatedError } from '../core/errors.ts'
 import { createPatch, type Patch } from '../core/patch.ts'
@@ -27,8 +28,8 @@ export interface Call<E extends Endpoint> {
   query: Parsed<E, 'query'>
   body: Parsed<E, 'body'>
   caller: CallerOf<E>
-  /** The caller's name in the record of changes. */
-  actor: string
+  /** The caller in the history. */
+  actor: Actor
   request: FastifyRequest
   reply: FastifyReply
 }
@@ -107,7 +108,7 @@ export function parseCall<E extends Endpoint>(
   return {
     context: contextFor(request.server.context, caller, endpoint),
     caller: parsed(caller),
-    actor: actorOf(caller),
+    actor: actorOf(caller, request),
     params: parsed(parseParams(endpoint, request)),
     query: parsed(parseQuery(endpoint, request)),
     request,

@@ -17,7 +17,9 @@ export function agentRoutes(app: FastifyInstance): void {
     await registerNodeKey(context, actor, caller, body.publicKey)
     return await getAgentConfig(context, caller.nodeId)
   })
-  route(app, endpoints.publishServices, ({ context, caller, body }) => publishServices(context, caller, body))
+  route(app, endpoints.publishServices, ({ context, actor, caller, body }) =>
+    publishServices(context, actor, caller, body),
+  )
   route(app, endpoints.reportNode, ({ context, caller, body }) => {
     context.agents.report(caller, body)
     return {}

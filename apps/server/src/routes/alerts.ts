@@ -25,24 +25,30 @@ export function alertRoutes(app: FastifyInstance): void {
   route(app, endpoints.listDeliveries, ({ context, query }) => listDeliveries(context, query))
   route(app, endpoints.listChannels, ({ context }) => listChannels(context))
   route(app, endpoints.getChannel, ({ context, params }) => getChannel(context, params.id))
-  formRoute(app, endpoints.createChannel, ({ context, patch }) => createChannel(context, patch))
-  formRoute(app, endpoints.updateChannel, ({ context, params, patch }) =>
-    updateChannel(context, params.id, patch),
+  formRoute(app, endpoints.createChannel, ({ context, actor, patch }) => createChannel(context, actor, patch))
+  formRoute(app, endpoints.updateChannel, ({ context, actor, params, patch }) =>
+    updateChannel(context, actor, params.id, patch),
   )
-  route(app, endpoints.deleteChannel, ({ context, params }) => removeChannel(context, params.id))
+  route(app, endpoints.deleteChannel, ({ context, actor, params }) =>
+    removeChannel(context, actor, params.id),
+  )
   route(app, endpoints.testChannel, ({ context, actor, body }) =>
-    testChannel(context, actor, body.channel, body.id ?? null),
+    testChannel(context, actor.name, body.channel, body.id ?? null),
   )
   route(app, endpoints.listAlertRules, ({ context }) => listRules(context))
   route(app, endpoints.getAlertRule, ({ context, params }) => getRule(context.db, params.id))
-  formRoute(app, endpoints.updateBuiltInRule, ({ context, params, patch }) =>
-    updateBuiltInRule(context, params.id, patch),
+  formRoute(app, endpoints.updateBuiltInRule, ({ context, actor, params, patch }) =>
+    updateBuiltInRule(context, actor, params.id, patch),
   )
-  formRoute(app, endpoints.createFigureRule, ({ context, patch }) => createFigureRule(context, patch))
-  formRoute(app, endpoints.updateFigureRule, ({ context, params, patch }) =>
-    updateFigureRule(context, params.id, patch),
+  formRoute(app, endpoints.createFigureRule, ({ context, actor, patch }) =>
+    createFigureRule(context, actor, patch),
   )
-  route(app, endpoints.deleteFigureRule, ({ context, params }) => removeFigureRule(context, params.id))
+  formRoute(app, endpoints.updateFigureRule, ({ context, actor, params, patch }) =>
+    updateFigureRule(context, actor, params.id, patch),
+  )
+  route(app, endpoints.deleteFigureRule, ({ context, actor, params }) =>
+    removeFigureRule(context, actor, params.id),
+  )
   route(app, endpoints.getQuietHours, ({ context }) => readQuietHours(context))
-  route(app, endpoints.setQuietHours, ({ context, body }) => setQuietHours(context, body))
+  route(app, endpoints.setQuietHours, ({ context, actor, body }) => setQuietHours(context, actor, body))
 }

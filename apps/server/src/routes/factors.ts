@@ -25,10 +25,10 @@ export function factorRoutes(app: FastifyInstance): void {
   )
   route(app, endpoints.makeRecoveryCodes, async (call) => {
     await confirm(call)
-    return await makeRecoveryCodes(call.context, call.caller)
+    return await makeRecoveryCodes(call.context, call.actor, call.caller)
   })
-  route(app, endpoints.removeFactors, async ({ context, caller, params }) => {
-    await removeFactorsOf(context, caller, params.id)
+  route(app, endpoints.removeFactors, async ({ context, actor, caller, params }) => {
+    await removeFactorsOf(context, actor, caller, params.id)
     return { id: params.id }
   })
 }
@@ -52,12 +52,12 @@ function authenticatorRoutes(app: FastifyInstance): void {
     await confirm(call)
     return beginAuthenticator(call.context, call.caller)
   })
-  route(app, endpoints.confirmAuthenticator, ({ context, caller, body }) =>
-    confirmAuthenticator(context, caller, body),
+  route(app, endpoints.confirmAuthenticator, ({ context, actor, caller, body }) =>
+    confirmAuthenticator(context, actor, caller, body),
   )
   route(app, endpoints.removeAuthenticator, async (call) => {
     await confirm(call)
-    await removeAuthenticator(call.context, call.caller)
+    await removeAuthenticator(call.context, call.actor, call.caller)
     return await readFactors(call.context, call.caller, call.request.host)
   })
 }
@@ -67,13 +67,15 @@ function passkeyRoutes(app: FastifyInstance): void {
     await confirm(call)
     return await beginPasskey(call.context, call.caller, call.request.host)
   })
-  route(app, endpoints.addPasskey, ({ context, caller, body }) => addPasskey(context, caller, body))
-  route(app, endpoints.renamePasskey, ({ context, caller, params, body }) =>
-    renamePasskey(context, caller, params.id, body.name),
+  route(app, endpoints.addPasskey, ({ context, actor, caller, body }) =>
+    addPasskey(context, actor, caller, body),
+  )
+  route(app, endpoints.renamePasskey, ({ context, actor, caller, params, body }) =>
+    renamePasskey(context, actor, caller, params.id, body.name),
   )
   route(app, endpoints.removePasskey, async (call) => {
     await confirm(call)
-    await removePasskey(call.context, call.caller, call.params.id)
+    await removePasskey(call.context, call.actor, call.caller, call.params.id)
     return { id: call.params.id }
   })
 }

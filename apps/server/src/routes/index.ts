@@ -10,11 +10,13 @@ import { edgeRoutes } from './edge.ts'
 import { factorRoutes } from './factors.ts'
 import { figureRoutes } from './figures.ts'
 import { hintRoutes } from './hints.ts'
+import { historyRoutes } from './history.ts'
 import { installRoutes } from './install.ts'
 import { logRoutes } from './logs.ts'
 import { manyRoutes } from './many.ts'
 import { nodeRoutes } from './nodes.ts'
 import { overviewRoutes } from './overview.ts'
+import { accountRoutes, peopleRoutes } from './people.ts'
 import { requestRoutes } from './requests.ts'
 import { serviceRoutes } from './services.ts'
 import { settingsRoutes } from './settings.ts'
@@ -25,6 +27,8 @@ import { whyRoutes } from './why.ts'
 /** Every group of routes, each a function that declares them on the application. */
 export const ROUTES: readonly ((app: FastifyInstance) => void | Promise<void>)[] = [
   authRoutes,
+  accountRoutes,
+  peopleRoutes,
   factorRoutes,
   configRoutes,
   settingsRoutes,
@@ -42,6 +46,7 @@ export const ROUTES: readonly ((app: FastifyInstance) => void | Promise<void>)[]
   logRoutes,
   requestRoutes,
   alertRoutes,
+  historyRoutes,
   installRoutes,
   signInRoutes,
   whyRoutes,

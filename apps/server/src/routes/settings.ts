@@ -11,7 +11,7 @@ export function settingsRoutes(app: FastifyInstance): void {
   )
   route(app, endpoints.getBackups, ({ context }) => context.backups.state())
   route(app, endpoints.makeBackup, async ({ context, actor }) => {
-    await context.backups.make(actor)
+    await context.backups.make(actor.name)
     return context.backups.state()
   })
 }

@@ -96,21 +96,26 @@ const channelFields = {
 
 type Fields = { [K in keyof typeof channelFields]: z.infer<(typeof channelFields)[K]> }
 
+/** These rules also run while the kind is not one of ours, and every object has properties by other names. */
+const kindOf = ({ kind }: Partial<Fields>): ChannelKind | undefined => ChannelKind.safeParse(kind).data
+
 /** Null keeps a stored secret, so only a new channel must have it; the server knows which it has. */
 function isGiven(form: Partial<Fields>, field: keyof Fields): boolean {
   const value = form[field]
   if (Array.isArray(value)) return value.length > 0
-  const isSecret =
-    form.kind !== undefined && (CHANNEL_SECRETS[form.kind] as readonly string[]).includes(field)
+  const kind = kindOf(form)
+  const isSecret = kind !== undefined && (CHANNEL_SECRETS[kind] as readonly string[]).includes(field)
   return isSecret ? value !== '' : value !== null && value !== undefined
 }
 
 const given = (field: (typeof REQUIRED)[ChannelKind][number]) =>
   z.refine<Partial<Fields>>(
-    (form) =>
-      form.kind === undefined ||
-      !(REQUIRED[form.kind] as readonly string[] | undefined)?.includes(field) ||
-      isGiven(form, field),
+    (form) => {
+      const kind = kindOf(form)
+      return (
+        kind === undefined || !(REQUIRED[kind] as readonly string[]).includes(field) || isGiven(form, field)
+      )
+    },
     { path: [field], error: ALERT_MESSAGES.required, ...f.together },
   )
 

@@ -1,9 +1,7 @@
 import * as z from 'zod/mini'
 import { ApiToken, ApiTokenForm, CreatedApiToken } from '../api-tokens.ts'
 import { byId } from '../fields.ts'
-import { deleted, type Endpoint, nothing } from './endpoint.ts'
-
-const own = { auth: 'session', roles: 'any', isSessionOnly: true } as const
+import { deleted, type Endpoint, everybody, nothing } from './endpoint.ts'
 
 /** The signed-in person's own tokens for programs. */
 export const apiTokens = {
@@ -11,14 +9,14 @@ export const apiTokens = {
     method: 'GET',
     path: '/api/tokens',
     noun: 'Token',
-    ...own,
+    ...everybody,
     answer: z.array(ApiToken),
   },
   createApiToken: {
     method: 'POST',
     path: '/api/tokens',
     noun: 'Token',
-    ...own,
+    ...everybody,
     body: ApiTokenForm,
     answer: CreatedApiToken,
     status: 201,
@@ -28,7 +26,7 @@ export const apiTokens = {
     method: 'PATCH',
     path: '/api/tokens/:id/revoke',
     noun: 'Token',
-    ...own,
+    ...everybody,
     params: byId,
     body: nothing,
     answer: ApiToken,
@@ -37,7 +35,7 @@ export const apiTokens = {
     method: 'DELETE',
     path: '/api/tokens/:id',
     noun: 'Token',
-    ...own,
+    ...everybody,
     params: byId,
     answer: deleted,
   },

@@ -24,6 +24,7 @@ export type Noun =
   | 'Person'
   | 'Session'
   | 'Invite'
+  | 'Change'
 
 interface Address {
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'

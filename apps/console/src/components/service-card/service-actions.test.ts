@@ -9,6 +9,7 @@ const verbs = {
   logs: verb,
   requests: verb,
   traffic: verb,
+  history: verb,
   enable: verb,
   disable: verb,
   mute: verb,
@@ -51,7 +52,7 @@ const texts = (of: HttpService, verbs: ServiceVerbs) =>
 describe('the menu of a service', () => {
   it('edits in the context of its node', () => {
     expect(texts(service, { ...verbs, edit: verb })).toEqual([
-      ['Info', 'Logs Monitor', 'Requests', 'Traffic'],
+      ['Info', 'Logs Monitor', 'Requests', 'Traffic', 'History'],
       ['Edit Service'],
       ['Mute Alerts'],
       ['Disable Access', 'Delete Service'],
@@ -59,7 +60,7 @@ describe('the menu of a service', () => {
   })
   it('leads to the node elsewhere, and can enable a disabled service', () => {
     expect(texts({ ...service, enabled: false }, { ...verbs, goToNode: verb })).toEqual([
-      ['Info', 'Logs Monitor', 'Requests', 'Traffic'],
+      ['Info', 'Logs Monitor', 'Requests', 'Traffic', 'History'],
       ['Go to node'],
       ['Mute Alerts'],
       ['Enable Access', 'Delete Service'],
@@ -67,7 +68,7 @@ describe('the menu of a service', () => {
   })
   it('shows the settings of what an agent publishes, which can be disabled and deleted', () => {
     expect(texts({ ...service, source: 'docker' }, { ...verbs, edit: verb })).toEqual([
-      ['Info', 'Logs Monitor', 'Requests', 'Traffic'],
+      ['Info', 'Logs Monitor', 'Requests', 'Traffic', 'History'],
       ['Show Settings'],
       ['Mute Alerts'],
       ['Disable Access', 'Delete Service'],
@@ -75,7 +76,7 @@ describe('the menu of a service', () => {
   })
   it('offers neither to disable nor to delete the console itself', () => {
     expect(texts({ ...service, system: true }, { ...verbs, edit: verb })).toEqual([
-      ['Info', 'Logs Monitor', 'Requests', 'Traffic'],
+      ['Info', 'Logs Monitor', 'Requests', 'Traffic', 'History'],
       ['Edit Service'],
       [],
       [],

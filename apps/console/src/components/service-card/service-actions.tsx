@@ -6,6 +6,7 @@ import {
   ArrowRight,
   ChartLine,
   Eye,
+  FileClock,
   History,
   Info,
   Pencil,
@@ -34,6 +35,7 @@ export interface ServiceVerbs {
   why?: () => void
   requests: () => void
   traffic: () => void
+  history: () => void
   /** In the context of its node a service can be edited; elsewhere the menu leads to the node. */
   edit?: () => void
   goToNode?: () => void
@@ -60,6 +62,7 @@ export function serviceMenu(service: Service, can: Rules['service'], verbs: Serv
       verbs.why !== undefined && { text: 'Why?', icon: Waypoints, onSelect: verbs.why },
       { text: 'Requests', icon: History, onSelect: verbs.requests },
       { text: 'Traffic', icon: ChartLine, onSelect: verbs.traffic },
+      { text: 'History', icon: FileClock, onSelect: verbs.history },
     ],
     [
       verbs.edit !== undefined && { ...(can.edit(service) ? EDIT : SHOW), onSelect: verbs.edit },
@@ -84,6 +87,7 @@ export function useServiceVerbs() {
       }),
       requests: () => void navigate(urls.requests({ service: String(service.id) })),
       traffic: () => void navigate(urls.serviceTraffic(service)),
+      history: () => void navigate(urls.serviceHistory(service)),
       enable: () => void actions.enable(service),
       disable: () => void actions.disable(service),
       mute: () => void actions.mute(service),

@@ -6,6 +6,9 @@ import './AccountPage.css'
 /** In the order of the page, each a file of its own. */
 const CARDS = {
   identity: lazy(async () => ({ default: (await import('./IdentityCard.tsx')).IdentityCard })),
+  factors: lazy(async () => ({
+    default: (await import('./SecondFactorsCard.tsx')).SecondFactorsCard,
+  })),
   sessions: lazy(async () => ({ default: (await import('./SessionsCard.tsx')).SessionsCard })),
 }
 

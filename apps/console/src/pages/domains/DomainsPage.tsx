@@ -24,6 +24,7 @@ import { Menu } from '../../ui/overlay/Menu.tsx'
 import { formatDate } from '../../util/time.ts'
 import { domainUrl, urls } from '../../util/urls.ts'
 import { CertificateCell } from './CertificateCell.tsx'
+import { DomainHistory } from './DomainHistory.tsx'
 import { DomainRoot } from './DomainRoot.tsx'
 import { DomainServices } from './DomainServices.tsx'
 import { DomainSignIns } from './DomainSignIns.tsx'
@@ -69,6 +70,7 @@ const BELOW = {
         <DomainServices key={type} domain={row.domain} type={type} />
       ))}
       <DomainTraffic domain={row} />
+      <DomainHistory domain={row} />
       {row.authentication && <DomainSignIns domain={row} />}
       {row.certificate.kind === 'self-signed' && <DomainRoot domain={row.domain} />}
     </>

@@ -204,6 +204,7 @@ function Changes({ changes }: { changes: readonly RecentChange[] }) {
     <section className="card" aria-labelledby="changes">
       <header className="card-head">
         <h2 id="changes">Recent Changes</h2>
+        <Link to={urls.history()}>Whole history</Link>
       </header>
       <ul className="lines">
         {changes.map((change) => (

@@ -4,6 +4,7 @@ import { useParams } from 'react-router'
 import { hasTunnel } from '../../api/rules.ts'
 import { ChartCard } from '../../components/chart/ChartCard.tsx'
 import { isMissing, RecordError } from '../../components/ErrorPages.tsx'
+import { HistoryCard } from '../../components/history/HistoryCard.tsx'
 import { Page } from '../../components/Page.tsx'
 import { ServiceCard } from '../../components/service-card/ServiceCard.tsx'
 import { TokenCard } from '../../components/tokens/TokenCard.tsx'
@@ -30,6 +31,7 @@ export function NodePage() {
           <ServiceCard key={type} node={node} type={type} />
         ))}
         <ChartCard of={{ kind: 'node', id }} name={node.name} />
+        <HistoryCard name={node.name} query={{ node: String(id) }} />
       </Page>
     )
   return (

@@ -1,7 +1,6 @@
 import { endpoints } from '@postern/contract/endpoints/console-endpoints'
-import { X } from 'lucide-react'
 import { useAnswer } from '../../api/queries.ts'
-import { Button } from '../../ui/Button.tsx'
+import { Chips } from '../../components/filters/Chips.tsx'
 import { chipText, FILTER_KEYS, type Filters, type Names } from './filters.ts'
 
 interface Props {
@@ -10,35 +9,15 @@ interface Props {
   onChange: (filters: Filters) => void
 }
 
-/** What is filtered by; each goes with a click. The search field has the path. */
+/** What is filtered by. The search field has the path. */
 export function FilterChips({ filters, names, onChange }: Props) {
   const keys = FILTER_KEYS.filter((key) => filters[key] !== undefined && key !== 'path')
-  if (keys.length === 0) return null
   return (
-    <ul className="filter-chips" aria-label="Filters">
-      {keys.map((key) => {
-        const text = chipText(key, filters[key] ?? '', names)
-        return (
-          <li key={key}>
-            <button
-              type="button"
-              aria-label={`Remove filter ${text}`}
-              onClick={() => onChange({ ...filters, [key]: undefined })}
-            >
-              <bdi>{text}</bdi>
-              <X className="ic" />
-            </button>
-          </li>
-        )
-      })}
-      {keys.length > 1 && (
-        <li>
-          <Button size="sm" variant="ghost" onClick={() => onChange({})}>
-            Clear all
-          </Button>
-        </li>
-      )}
-    </ul>
+    <Chips
+      chips={keys.map((key) => ({ key, text: chipText(key, filters[key] ?? '', names) }))}
+      onRemove={(key) => onChange({ ...filters, [key]: undefined })}
+      onClear={() => onChange({})}
+    />
   )
 }
 

@@ -1,12 +1,13 @@
 import { REASON_CODES, REASONS } from '@postern/contract/requests/reasons'
 import { type ReactNode, useState } from 'react'
+import { MomentField } from '../../components/filters/MomentField.tsx'
+import { NamedField } from '../../components/filters/NamedField.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { type ControlProps, Field } from '../../ui/input/Field.tsx'
 import { type Option, Select } from '../../ui/input/Select.tsx'
 import { TextInput } from '../../ui/input/TextInput.tsx'
 import { Dialog, DialogBody, DialogFoot } from '../../ui/overlay/Dialog.tsx'
 import { type FilterKey, type Filters, findErrors, type Names, SPANS } from './filters.ts'
-import { NamedField } from './NamedField.tsx'
 
 interface Props {
   filters: Filters
@@ -63,16 +64,9 @@ export function FilterDialog({ filters, names, onSave, onClose }: Props) {
       ),
       hint,
     )
-  const moment = (key: 'from' | 'to', label: string) =>
-    field(key, label, (control) => (
-      <TextInput
-        {...control}
-        type="datetime-local"
-        step={1}
-        value={localText(draft[key])}
-        onChange={(event) => put(key)(isoText(event.target.value))}
-      />
-    ))
+  const moment = (key: 'from' | 'to', label: string) => (
+    <MomentField label={label} value={draft[key]} error={errors[key]} onChange={put(key)} />
+  )
   const named = (kind: 'service' | 'node' | 'domain', name: string | undefined) => (
     <NamedField kind={kind} name={name} error={errors[kind]} id={draft[kind]} onChange={put(kind)} />
   )
@@ -140,17 +134,4 @@ function errorsOfNames({ service, node }: Filters): Record<string, string> {
   const words = 'Choose one of the suggestions'
   const isWrong = (id: string | undefined) => id !== undefined && !/^\d+$/.test(id)
   return { ...(isWrong(service) && { service: words }), ...(isWrong(node) && { node: words }) }
-}
-
-/** As the platform's own field has it, in the browser's time zone. */
-function localText(iso: string | undefined): string {
-  if (iso === undefined) return ''
-  const date = new Date(iso)
-  if (Number.isNaN(date.getTime())) return ''
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
-}
-
-function isoText(local: string): string {
-  const date = new Date(local)
-  return Number.isNaN(date.getTime()) ? '' : date.toISOString()
 }

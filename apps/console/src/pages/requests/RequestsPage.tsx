@@ -1,14 +1,12 @@
 import { requests as endpoints } from '@postern/contract/endpoints/requests'
-import { Download, FileJson, FileSpreadsheet, ListFilter } from 'lucide-react'
+import { ListFilter } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import { useSearchParams } from 'react-router'
-import { useApi } from '../../api/context.ts'
+import { ExportMenu } from '../../components/ExportMenu.tsx'
 import { Page } from '../../components/Page.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { SearchField } from '../../ui/input/SearchField.tsx'
-import { Menu } from '../../ui/overlay/Menu.tsx'
-import { openAddress } from '../../util/browser.ts'
-import { addressOf, type Filters, queryOf, readFilters } from './filters.ts'
+import { addressOf, queryOf, readFilters } from './filters.ts'
 import { RequestList } from './RequestList.tsx'
 import './Requests.css'
 
@@ -25,7 +23,7 @@ export function RequestsPage() {
     <Page title="Requests">
       <header className="head">
         <h1>Requests</h1>
-        <ExportMenu query={query} />
+        <ExportMenu label="Export these requests" endpoint={endpoints.exportRequests} query={query} />
       </header>
       <div className="tools requests-tools">
         <SearchField
@@ -48,24 +46,5 @@ export function RequestsPage() {
         onFiltered={() => setFiltering(false)}
       />
     </Page>
-  )
-}
-
-function ExportMenu({ query }: { query: Omit<Filters, 'last'> }) {
-  const api = useApi()
-  const save = async (format: 'jsonl' | 'csv') =>
-    openAddress(await api.streamUrl(endpoints.exportRequests, { ...query, format }, false))
-  return (
-    <Menu
-      label="Export these requests"
-      text="Export"
-      icon={Download}
-      groups={[
-        [
-          { text: 'JSON lines', icon: FileJson, onSelect: () => void save('jsonl') },
-          { text: 'CSV', icon: FileSpreadsheet, onSelect: () => void save('csv') },
-        ],
-      ]}
-    />
   )
 }

@@ -30,6 +30,8 @@ const SIGHT: Record<keyof Database, Sight> = {
   domain_members: { usedDomain: 'domain_id' },
   sign_ins: { domain: 'domain_id' },
   signed_out: { domain: 'domain_id' },
+  change_records: { node: 'node_id', domain: 'domain_id' },
+  change_chain: 'everything',
   changes: { node: 'node_id', domain: 'domain_id' },
   publications: { node: 'node_id' },
   published_domains: { usedDomain: 'domain_id' },
@@ -45,6 +47,7 @@ const SIGHT: Record<keyof Database, Sight> = {
   user_nodes: 'nothing',
   user_domains: 'nothing',
   sessions: 'nothing',
+  invites: 'nothing',
   // A person reads their own only.
   api_tokens: 'everything',
   api_token_nodes: 'everything',

@@ -1,7 +1,8 @@
 import type { Channel, ChannelForm } from '@postern/contract/alerts/channels'
 import { LIMITS } from '@postern/contract/limits'
 import type { Kysely, Selectable, Transaction } from 'kysely'
-import { nextTime } from '../../changes/change.ts'
+import type { Actor } from '../../changes/actor.ts'
+import { change, nextTime } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import type { AlertChannelsTable } from '../../db/alert-tables.ts'
 import { flag } from '../../db/columns.ts'
@@ -37,12 +38,16 @@ export async function getChannel({ db, secrets }: Context, id: number): Promise<
 }
 
 /** @throws ValidationError, ConflictError */
-export async function createChannel(context: Context, patch: Patch<ChannelForm>): Promise<Channel> {
+export async function createChannel(
+  context: Context,
+  actor: Actor,
+  patch: Patch<ChannelForm>,
+): Promise<Channel> {
   const form = patch.onto({})
   const { secrets, errors } = settleSecrets(form, undefined)
   if (errors.length > 0) throw new ValidationError(errors)
   const now = new Date(context.clock()).toISOString()
-  const id = await context.db.transaction().execute(async (tx) => {
+  const id = await change(context, { actor, what: 'alert channel created' }, async (tx) => {
     await requireRoom(tx)
     const { id } = await tx
       .insertInto('alert_channels')
@@ -55,7 +60,7 @@ export async function createChannel(context: Context, patch: Patch<ChannelForm>)
       .set({ secrets: seal(context.secrets, id, secrets) })
       .where('id', '=', id)
       .execute()
-    return id
+    return { value: id, touched: {}, name: form.name }
   })
   context.bus.emit({ kind: 'alerts' })
   return await getChannel(context, id)
@@ -64,10 +69,11 @@ export async function createChannel(context: Context, patch: Patch<ChannelForm>)
 /** @throws NotFoundError, ValidationError, ConflictError */
 export async function updateChannel(
   context: Context,
+  actor: Actor,
   id: number,
   patch: Patch<ChannelForm>,
 ): Promise<Channel> {
-  await context.db.transaction().execute(async (tx) => {
+  await change(context, { actor, what: 'alert channel updated' }, async (tx) => {
     const row = await getRow(tx, id)
     const held = openRow(context.secrets, row)
     const form = patch.onto(formOf(row, held), row.updated_at)
@@ -83,15 +89,16 @@ export async function updateChannel(
       })
       .where('id', '=', id)
       .execute()
+    return { value: undefined, touched: {}, name: form.name }
   })
   context.bus.emit({ kind: 'alerts' })
   return await getChannel(context, id)
 }
 
 /** What waits for it is not sent any more. @throws NotFoundError */
-export async function removeChannel(context: Context, id: number): Promise<{ id: number }> {
-  await context.db.transaction().execute(async (tx) => {
-    await getRow(tx, id)
+export async function removeChannel(context: Context, actor: Actor, id: number): Promise<{ id: number }> {
+  await change(context, { actor, what: 'alert channel deleted' }, async (tx) => {
+    const { name } = await getRow(tx, id)
     await tx
       .updateTable('alert_deliveries')
       .set({ status: 'failed', problem: 'The channel was deleted.' })
@@ -99,6 +106,7 @@ export async function removeChannel(context: Context, id: number): Promise<{ id:
       .where('status', '=', 'waiting')
       .execute()
     await tx.deleteFrom('alert_channels').where('id', '=', id).execute()
+    return { value: undefined, touched: {}, name }
   })
   context.bus.emit({ kind: 'alerts' })
   return { id }

@@ -1,4 +1,6 @@
 import { QuietHours } from '@postern/contract/alerts/quiet-hours'
+import type { Actor } from '../../changes/actor.ts'
+import { change } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import { findSettings, putSettings } from '../../db/settings.ts'
 
@@ -9,8 +11,13 @@ export async function readQuietHours({ db }: Pick<Context, 'db'>): Promise<Quiet
   return QuietHours.parse(stored ? JSON.parse(stored[KEY]) : {})
 }
 
-export async function setQuietHours(context: Context, hours: QuietHours): Promise<QuietHours> {
-  await putSettings(context.db, { [KEY]: JSON.stringify(hours) })
+export async function setQuietHours(context: Context, actor: Actor, hours: QuietHours): Promise<QuietHours> {
+  await change(context, { actor, what: 'quiet hours updated' }, async (tx) => {
+    const before = await readQuietHours({ db: tx })
+    await putSettings(tx, { [KEY]: JSON.stringify(hours) })
+    const record = { kind: 'setting', id: null, nodeId: null, domainId: null, name: 'quietHours' }
+    return { value: undefined, touched: {}, records: [{ ...record, before, after: hours }] }
+  })
   context.bus.emit({ kind: 'alerts' })
   return hours
 }

@@ -12,7 +12,8 @@ import {
 import type { FieldError } from '@postern/contract/errors'
 import { LIMITS } from '@postern/contract/limits'
 import type { Kysely, Transaction } from 'kysely'
-import { nextTime } from '../../changes/change.ts'
+import type { Actor } from '../../changes/actor.ts'
+import { type ChangeNote, change, nextTime } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import { flag } from '../../db/columns.ts'
 import type { Database } from '../../db/schema.ts'
@@ -36,10 +37,11 @@ export async function getRule(db: Db, id: number): Promise<AlertRule> {
 /** @throws NotFoundError, ValidationError, ConflictError */
 export async function updateBuiltInRule(
   context: Context,
+  actor: Actor,
   id: number,
   patch: Patch<BuiltInRuleForm>,
 ): Promise<AlertRule> {
-  return await write(context, async (tx) => {
+  return await write(context, { actor, what: 'alert rule updated' }, async (tx) => {
     const rule = await getRule(tx, id)
     if (rule.kind === 'figure') throw new NotFoundError('Rule')
     const { enabled, minutes, threshold } = rule
@@ -63,8 +65,12 @@ export async function updateBuiltInRule(
 }
 
 /** @throws ValidationError, ConflictError */
-export async function createFigureRule(context: Context, patch: Patch<FigureRuleForm>): Promise<AlertRule> {
-  return await write(context, async (tx) => {
+export async function createFigureRule(
+  context: Context,
+  actor: Actor,
+  patch: Patch<FigureRuleForm>,
+): Promise<AlertRule> {
+  return await write(context, { actor, what: 'alert rule created' }, async (tx) => {
     const form = patch.onto({})
     await checkSubject(tx, form)
     const held = await tx.selectFrom('alert_rules').select('id').where('kind', '=', 'figure').execute()
@@ -80,10 +86,11 @@ export async function createFigureRule(context: Context, patch: Patch<FigureRule
 /** @throws NotFoundError, ValidationError, ConflictError */
 export async function updateFigureRule(
   context: Context,
+  actor: Actor,
   id: number,
   patch: Patch<FigureRuleForm>,
 ): Promise<AlertRule> {
-  return await write(context, async (tx) => {
+  return await write(context, { actor, what: 'alert rule updated' }, async (tx) => {
     const rule = await getOwn(tx, id)
     const { name, enabled, figure, comparison, threshold, minutes } = rule
     const { nodeId, serviceId, domainId, edgeId } = rule
@@ -102,10 +109,11 @@ export async function updateFigureRule(
 }
 
 /** What it found goes with it. @throws NotFoundError */
-export async function removeFigureRule(context: Context, id: number): Promise<{ id: number }> {
-  await context.db.transaction().execute(async (tx) => {
-    await getOwn(tx, id)
+export async function removeFigureRule(context: Context, actor: Actor, id: number): Promise<{ id: number }> {
+  await change(context, { actor, what: 'alert rule deleted' }, async (tx) => {
+    const { name } = await getOwn(tx, id)
     await tx.deleteFrom('alert_rules').where('id', '=', id).execute()
+    return { value: undefined, touched: {}, name }
   })
   context.bus.emit({ kind: 'alerts' })
   return { id }
@@ -119,9 +127,14 @@ async function getOwn(tx: Db, id: number): Promise<AlertRule> {
 
 async function write(
   context: Context,
+  note: ChangeNote,
   work: (tx: Transaction<Database>) => Promise<number>,
 ): Promise<AlertRule> {
-  const id = await context.db.transaction().execute(work)
+  const id = await change(context, note, async (tx) => {
+    const value = await work(tx)
+    const { name, kind } = await getRule(tx, value)
+    return { value, touched: {}, name: name || kind }
+  })
   context.bus.emit({ kind: 'alerts' })
   return await getRule(context.db, id)
 }

@@ -4,6 +4,7 @@ import type { Kysely, Transaction } from 'kysely'
 import type { IssuedCertificate } from '../../certificates/issue.ts'
 import { addOrder, dropOrder, hastenOrder } from '../../certificates/orders/rows.ts'
 import { storeOwn } from '../../certificates/store.ts'
+import type { Actor } from '../../changes/actor.ts'
 import { change, nextTime, updateStated } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import { flag } from '../../db/columns.ts'
@@ -25,7 +26,7 @@ import { findUsedName } from './used-names.ts'
  */
 export async function createDomain(
   context: Context,
-  actor: string,
+  actor: Actor,
   patch: Patch<DomainForm>,
 ): Promise<Domain> {
   const { values, errors } = patch.read({})
@@ -87,7 +88,7 @@ export async function insertDomain(
  */
 export async function updateDomain(
   context: Context,
-  actor: string,
+  actor: Actor,
   id: number,
   patch: Patch<DomainForm>,
 ): Promise<Domain> {
@@ -155,7 +156,7 @@ function refuseRenamedMeanwhile(before: Domain, current: Domain): void {
 }
 
 /** @throws ConflictError that names the services that use it. */
-export async function removeDomain(context: Context, actor: string, id: number): Promise<{ id: number }> {
+export async function removeDomain(context: Context, actor: Actor, id: number): Promise<{ id: number }> {
   const { domain } = await getDomain(context, id)
   const gone = await change(context, { actor, what: 'domain deleted' }, async (tx) => {
     await refuseUsed(tx, { id, domain })
@@ -230,7 +231,7 @@ async function changeKind(
  * Ends the wait after a failed order.
  * @throws NotFoundError; ConflictError for a certificate that no public authority signs
  */
-export async function retryCertificate(context: Context, actor: string, id: number): Promise<Domain> {
+export async function retryCertificate(context: Context, actor: Actor, id: number): Promise<Domain> {
   const { domain, ssl } = await getDomain(context, id)
   if (ssl !== 'certbot')
     throw new ConflictError(`The certificate of ${domain} is self-signed: nothing is on order.`)

@@ -1,4 +1,5 @@
 import type { ManyDomains, ManyResult } from '@postern/contract/services/many'
+import type { Actor } from '../../changes/actor.ts'
 import type { Context } from '../../context.ts'
 import { mayReachDomain } from '../access/access.ts'
 import { seenBy } from '../access/visible.ts'
@@ -10,7 +11,7 @@ import { refuseStale } from '../stale.ts'
 import { changeMany, type ManyRecord, type Work } from './many.ts'
 
 /** Those that services use stay. */
-export async function changeDomains(context: Context, actor: string, form: ManyDomains): Promise<ManyResult> {
+export async function changeDomains(context: Context, actor: Actor, form: ManyDomains): Promise<ManyResult> {
   const work: Work<ManyRecord, { search?: string | undefined }> = {
     noun: 'domain',
     done: 'deleted',

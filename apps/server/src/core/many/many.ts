@@ -1,5 +1,6 @@
 import type { ManyResult } from '@postern/contract/services/many'
 import type { Transaction } from 'kysely'
+import type { Actor } from '../../changes/actor.ts'
 import { changeIfAny, Unchanged } from '../../changes/change.ts'
 import type { Touched } from '../../changes/live.ts'
 import type { Context } from '../../context.ts'
@@ -54,7 +55,7 @@ export interface Deed<R extends ManyRecord> {
  */
 export async function changeMany<R extends ManyRecord, F>(
   context: Context,
-  actor: string,
+  actor: Actor,
   chosen: Chosen<R, F>,
   work: Work<R, F>,
 ): Promise<ManyResult> {

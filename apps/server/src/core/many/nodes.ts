@@ -1,5 +1,6 @@
 import type { NodeQuery } from '@postern/contract/nodes'
 import type { ManyNodes, ManyResult } from '@postern/contract/services/many'
+import type { Actor } from '../../changes/actor.ts'
 import type { Context } from '../../context.ts'
 import { mayReachNode } from '../access/access.ts'
 import { seenBy } from '../access/visible.ts'
@@ -20,7 +21,7 @@ import { changeMany, type ManyRecord, type Work } from './many.ts'
 const DONE = { enable: 'connected', disable: 'disconnected', delete: 'deleted' } as const
 
 /** The services of a node go with it. */
-export async function changeNodes(context: Context, actor: string, form: ManyNodes): Promise<ManyResult> {
+export async function changeNodes(context: Context, actor: Actor, form: ManyNodes): Promise<ManyResult> {
   const gone: GoneNode[] = []
   const work: Work<ManyRecord, Pick<NodeQuery, 'type' | 'search'>> = {
     noun: 'node',

@@ -1,6 +1,7 @@
 import type { ManyResult, ManyServices, ServicePlace } from '@postern/contract/services/many'
 import type { ServiceFilter } from '@postern/contract/services/services'
 import type { Transaction } from 'kysely'
+import type { Actor } from '../../changes/actor.ts'
 import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
 import { mayReachNode } from '../access/access.ts'
@@ -22,7 +23,7 @@ const DONE = { enable: 'enabled', disable: 'disabled', delete: 'deleted', move: 
 
 export async function changeServices(
   context: Context,
-  actor: string,
+  actor: Actor,
   form: ManyServices,
 ): Promise<ManyResult> {
   const work: Work<Record, ServiceFilter> = {

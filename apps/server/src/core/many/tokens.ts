@@ -1,4 +1,5 @@
 import type { ManyResult, ManyTokens } from '@postern/contract/services/many'
+import type { Actor } from '../../changes/actor.ts'
 import type { Context } from '../../context.ts'
 import { ConflictError, NotFoundError } from '../errors.ts'
 import {
@@ -15,7 +16,7 @@ import { type Acted, changeMany, type ManyRecord, type Work } from './many.ts'
 /** Of one node, which has a hundred at most. @throws NotFoundError, ConflictError for the local node */
 export async function changeTokens(
   context: Context,
-  actor: string,
+  actor: Actor,
   nodeId: number,
   form: ManyTokens,
 ): Promise<ManyResult> {

@@ -2,6 +2,7 @@ import type { MuteForm } from '@postern/contract/alerts/mute'
 import type { Node } from '@postern/contract/nodes'
 import type { Service } from '@postern/contract/services/services'
 import type { Transaction } from 'kysely'
+import type { Actor } from '../../changes/actor.ts'
 import { change } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
@@ -12,7 +13,7 @@ import { getService, type ServiceKey } from '../services/services.ts'
 /** @param form null to unmute. @throws NotFoundError, ConflictError for the local node */
 export async function muteNode(
   context: Context,
-  actor: string,
+  actor: Actor,
   id: number,
   form: MuteForm | null,
 ): Promise<Node> {
@@ -29,7 +30,7 @@ export async function muteNode(
 /** @param form null to unmute. @throws NotFoundError */
 export async function muteService(
   context: Context,
-  actor: string,
+  actor: Actor,
   key: ServiceKey,
   form: MuteForm | null,
 ): Promise<Service> {

@@ -1,4 +1,5 @@
 import { createWireGuardKeys } from '@postern/host/wireguard-keys'
+import type { Actor } from '../../changes/actor.ts'
 import type { Context } from '../../context.ts'
 import type { NodeRow } from '../../db/schema.ts'
 import { ConflictError } from '../errors.ts'
@@ -18,7 +19,7 @@ const MAX_KEYS = 20
  */
 export async function registerNodeKey(
   context: Context,
-  actor: string,
+  actor: Actor,
   { nodeId, tokenId }: NodeToken,
   publicKey: string,
 ): Promise<void> {
@@ -50,7 +51,7 @@ export async function registerNodeKey(
  */
 export async function getNodeFile(
   context: Context,
-  actor: string,
+  actor: Actor,
   id: number,
   replaces: boolean,
 ): Promise<NodeFile> {
@@ -63,7 +64,7 @@ export async function getNodeFile(
   return renderNodeFile(tunnelConfigOf(context, row), privateKey)
 }
 
-async function createKey(context: Context, actor: string, row: NodeRow, replaces: boolean): Promise<string> {
+async function createKey(context: Context, actor: Actor, row: NodeRow, replaces: boolean): Promise<string> {
   const keys = createWireGuardKeys(context.randomBytes(32))
   const place = PLACES.node(row.id, 'private_key')
   let privateKey = context.secrets.seal(keys.privateKey, place)

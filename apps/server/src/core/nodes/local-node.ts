@@ -1,4 +1,5 @@
 import { LIMITS } from '@postern/contract/limits'
+import { INSTALLATION } from '../../changes/actor.ts'
 import { change, updateStated } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 
@@ -15,7 +16,7 @@ export async function seedLocalNode(context: Context): Promise<void> {
 async function createLocalNode(context: Context): Promise<void> {
   const now = new Date(context.clock()).toISOString()
   const times = { created_at: now, updated_at: now }
-  await change(context, { actor: 'postern', what: 'local node created' }, async (tx, revision) => {
+  await change(context, { actor: INSTALLATION, what: 'local node created' }, async (tx, revision) => {
     const { id: nodeId } = await tx
       .insertInto('nodes')
       .values({ ...LOCAL_NODE, revision, ...times })
@@ -67,7 +68,7 @@ async function followConsolePort(context: Context): Promise<void> {
     .where('system', '=', 1)
     .executeTakeFirst()
   if (!service || service.backend_port === port) return
-  await change(context, { actor: 'postern', what: 'console port changed' }, async (tx, revision) => {
+  await change(context, { actor: INSTALLATION, what: 'console port changed' }, async (tx, revision) => {
     await updateStated(tx, 'services', service.id, revision, { backend_port: port })
     return { value: undefined, touched: { services: [{ id: service.id, nodeId: service.node_id }] } }
   })

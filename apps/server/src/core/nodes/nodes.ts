@@ -1,5 +1,6 @@
 import type { CreatedNode, Node, NodeForm } from '@postern/contract/nodes'
 import type { Transaction } from 'kysely'
+import type { Actor } from '../../changes/actor.ts'
 import { change, nextTime, updateStated } from '../../changes/change.ts'
 import type { ServiceRef, Touched } from '../../changes/live.ts'
 import type { Context } from '../../context.ts'
@@ -28,7 +29,7 @@ export async function getNode(context: Context, id: number): Promise<Node> {
 /** @returns the node and its access token, which cannot be read again. @throws ValidationError, ConflictError */
 export async function createNode(
   context: Context,
-  actor: string,
+  actor: Actor,
   patch: Patch<NodeForm>,
 ): Promise<CreatedNode> {
   const { id, token } = await change(context, { actor, what: 'node created' }, async (tx, revision) => {
@@ -88,7 +89,7 @@ function columnsOf(form: NodeForm) {
  */
 export async function updateNode(
   context: Context,
-  actor: string,
+  actor: Actor,
   id: number,
   patch: Patch<NodeForm>,
 ): Promise<Node> {
@@ -113,7 +114,7 @@ export async function updateNode(
 /** Without a peer no traffic passes, and visitors of its services get our own page. */
 export async function setNodeEnabled(
   context: Context,
-  actor: string,
+  actor: Actor,
   id: number,
   enabled: boolean,
 ): Promise<Node> {
@@ -134,7 +135,7 @@ export function turnNode(
 }
 
 /** The services go with it. @throws NotFoundError, ConflictError for the local node */
-export async function removeNode(context: Context, actor: string, id: number): Promise<{ id: number }> {
+export async function removeNode(context: Context, actor: Actor, id: number): Promise<{ id: number }> {
   const gone = await change(context, { actor, what: 'node deleted' }, async (tx) => {
     const row = await getNodeRow(tx, id)
     const value = await deleteNode(context, tx, row)
@@ -148,7 +149,7 @@ export async function removeNode(context: Context, actor: string, id: number): P
 export interface GoneNode {
   id: number
   tokens: number[]
-  touched: Required<Omit<Touched, 'settings'>>
+  touched: Required<Omit<Touched, 'settings' | 'people'>>
 }
 
 /** @throws ConflictError for the local node */
@@ -180,7 +181,7 @@ export async function forgetNodes(context: Context, gone: readonly GoneNode[]): 
  */
 export async function changeNode(
   context: Context,
-  actor: string,
+  actor: Actor,
   id: number,
   what: string,
   work: (tx: Tx, row: NodeRow, touch: (gone: Gone) => void) => Promise<StatedUpdate<'nodes'>>,

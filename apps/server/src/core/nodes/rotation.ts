@@ -1,5 +1,6 @@
 import type { CreatedPat, Pat } from '@postern/contract/pats'
 import type { Transaction } from 'kysely'
+import type { Actor } from '../../changes/actor.ts'
 import { change, changeIfAny, nextTime, Unchanged, updateStated } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
@@ -13,7 +14,7 @@ import { getToken, insertToken, requireRoom, requireTokenNode, type TokenKey } f
  * without. Rotating again replaces a new one that was not used.
  * @throws NotFoundError, ConflictError for the local node, for a token that has ended, and where there is no room
  */
-export async function rotateToken(context: Context, actor: string, key: TokenKey): Promise<CreatedPat> {
+export async function rotateToken(context: Context, actor: Actor, key: TokenKey): Promise<CreatedPat> {
   const { nodeId } = key
   return await change(context, { actor, what: 'access token rotated' }, async (tx) => {
     await requireTokenNode(tx, nodeId)
@@ -48,8 +49,12 @@ function nextExpiry({ clock }: Context, { expireAt, created_at }: Pat): string |
  * The new token was used: the old one is revoked, and the key that the node has is the new one's, as its machine is the
  * same.
  */
-export async function endReplaced(context: Context, { tokenId, nodeId }: NodeToken): Promise<void> {
-  const note = { actor: `node ${nodeId}`, what: 'access token revoked' }
+export async function endReplaced(
+  context: Context,
+  { tokenId, nodeId }: NodeToken,
+  actor: Actor,
+): Promise<void> {
+  const note = { actor, what: 'access token revoked' }
   const ended = await changeIfAny(context, note, async (tx, revision) => {
     const old = await findReplaced(tx, tokenId)
     if (!old) throw new Unchanged<number | undefined>(undefined)

@@ -21,6 +21,8 @@ export interface NodeToken {
 
 /** A token that came with a request. */
 export interface UsedToken extends NodeToken {
+  /** What its node is called. */
+  name: string
   /** It is used for the first time since it was made to replace another one. */
   isReplacement: boolean
 }
@@ -34,12 +36,14 @@ export async function findNodeByToken(context: Context, token: string): Promise<
   if (!isNodeToken(token)) return undefined
   const row = await context.db
     .selectFrom('node_tokens')
-    .select(['id', 'node_id', 'revoked', 'expire_at', 'replaces_id'])
+    .innerJoin('nodes', 'nodes.id', 'node_tokens.node_id')
+    .select(['node_tokens.id', 'node_id', 'revoked', 'expire_at', 'replaces_id', 'nodes.name'])
     .where('token_hash', '=', hashToken(token))
     .executeTakeFirst()
   if (!row) return undefined
   refuseEnded(context, row)
-  return { tokenId: row.id, nodeId: row.node_id, isReplacement: row.replaces_id !== null }
+  const { id: tokenId, node_id: nodeId, name, replaces_id } = row
+  return { tokenId, nodeId, name, isReplacement: replaces_id !== null }
 }
 
 /**

@@ -4,6 +4,7 @@ import { MESSAGES } from '@postern/contract/messages'
 import type { CreatedPat, Pat, PatEnd, PatForm, PatQuery } from '@postern/contract/pats'
 import { TOKEN_PREFIXES } from '@postern/contract/tokens'
 import type { Kysely, Transaction } from 'kysely'
+import type { Actor } from '../../changes/actor.ts'
 import { change, nextTime, updateStated } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
@@ -52,7 +53,7 @@ function comparisonFor(order: PatQuery['orderBy']): (a: Pat, b: Pat) => number {
 /** @returns the token with its value, which cannot be read again. @throws NotFoundError, ValidationError, ConflictError */
 export async function createToken(
   context: Context,
-  actor: string,
+  actor: Actor,
   nodeId: number,
   patch: Patch<PatForm>,
 ): Promise<CreatedPat> {
@@ -113,7 +114,7 @@ export function settleExpiry({ clock }: Context, expireAt: string | null): strin
 }
 
 /** The token is refused from the next request on. @throws NotFoundError, ConflictError for the local node */
-export async function revokeToken(context: Context, actor: string, key: TokenKey, end: PatEnd): Promise<Pat> {
+export async function revokeToken(context: Context, actor: Actor, key: TokenKey, end: PatEnd): Promise<Pat> {
   return await endToken(context, actor, key, end, 'revoked', async (tx, pat) => {
     await writeRevoked(context, tx, pat)
     return await getToken(context, tx, key)
@@ -135,7 +136,7 @@ export async function writeRevoked(
 /** @throws NotFoundError, ConflictError for the local node */
 export async function removeToken(
   context: Context,
-  actor: string,
+  actor: Actor,
   key: TokenKey,
   end: PatEnd,
 ): Promise<{ id: number }> {
@@ -159,7 +160,7 @@ async function endReplacement(tx: Tx, id: number): Promise<void> {
 
 async function endToken<T>(
   context: Context,
-  actor: string,
+  actor: Actor,
   key: TokenKey,
   { forgetKey }: PatEnd,
   what: string,

@@ -7,9 +7,11 @@ import {
 import type { FieldError } from '@postern/contract/errors'
 import { LIMITS } from '@postern/contract/limits'
 import { MESSAGES } from '@postern/contract/messages'
+import { PEOPLE_MESSAGES } from '@postern/contract/people/messages'
 import type { Reach } from '@postern/contract/sign-in/auth'
 import { TOKEN_PREFIXES } from '@postern/contract/tokens'
 import type { Kysely, Transaction } from 'kysely'
+import type { Actor } from '../../changes/actor.ts'
 import { change, nextTime } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
@@ -43,7 +45,7 @@ export async function listApiTokens(context: Context, { userId }: Owner): Promis
  */
 export async function createApiToken(
   context: Context,
-  actor: string,
+  actor: Actor,
   owner: Owner,
   patch: Patch<ApiTokenForm>,
 ): Promise<CreatedApiToken> {
@@ -80,7 +82,7 @@ export async function createApiToken(
 /** It is refused from the next request on, and its streams end within a second. @throws NotFoundError */
 export async function revokeApiToken(
   context: Context,
-  actor: string,
+  actor: Actor,
   owner: Owner,
   id: number,
 ): Promise<ApiToken> {
@@ -95,7 +97,7 @@ export async function revokeApiToken(
 /** @throws NotFoundError */
 export async function removeApiToken(
   context: Context,
-  actor: string,
+  actor: Actor,
   owner: Owner,
   id: number,
 ): Promise<{ id: number }> {
@@ -124,10 +126,9 @@ function readExpiry(
     : { expireAt: settled, errors: [] }
 }
 
-function roleErrors(owner: Owner, { role, reach }: Partial<ApiTokenForm>): FieldError[] {
+function roleErrors(owner: Owner, { role }: Partial<ApiTokenForm>): FieldError[] {
   if (role !== undefined && !isWithin(role, owner.role))
     return [{ field: 'role', message: MESSAGES.roleAboveOwn }]
-  if (role === 'admin' && reach) return [{ field: 'reach', message: MESSAGES.limitedAdmin }]
   return []
 }
 
@@ -142,8 +143,8 @@ async function requireReach(tx: Tx, own: Reach, reach: Reach): Promise<void> {
   if (!reach) return
   const errors: FieldError[] = []
   for (const [kind, message] of [
-    ['nodes', MESSAGES.noSuchNode],
-    ['domains', MESSAGES.noSuchDomain],
+    ['nodes', PEOPLE_MESSAGES.unknownNode],
+    ['domains', PEOPLE_MESSAGES.unknownDomain],
   ] as const) {
     const ids = reach[kind]
     const rows =

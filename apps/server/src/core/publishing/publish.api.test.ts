@@ -5,6 +5,7 @@ import { shared } from '@postern/testkit/shared'
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
 import { type HeldState, readAnswer } from '../../../../edge/src/state/held-state.ts'
+import { INSTALLATION } from '../../changes/actor.ts'
 import { getRevision } from '../../changes/change.ts'
 import { createDesiredState } from '../desired-state/desired-state.ts'
 import { publishServices } from './publish.ts'
@@ -96,9 +97,9 @@ async function publish({ node, source, services }: Set): Promise<number> {
   context.publishAttempts.forget(`domains ${nodeId}`)
   const form: PublishForm = { source, services }
   const token = { nodeId, tokenId: tokens.get(nodeId) ?? 0 }
-  const answer = await publishServices(context, token, form)
+  const answer = await publishServices(context, INSTALLATION, token, form)
   const revision = await getRevision(context.db)
-  expect(await publishServices(context, token, form)).toEqual(answer)
+  expect(await publishServices(context, INSTALLATION, token, form)).toEqual(answer)
   expect(await getRevision(context.db)).toBe(revision)
   expect(await listOthers(nodeId, source)).toEqual(others)
   expect(await listKeys(nodeId, source)).toEqual(keysOf(answer))

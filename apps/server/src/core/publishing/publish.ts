@@ -7,6 +7,7 @@ import {
   titleOfSource,
 } from '@postern/contract/services/publishing'
 import type { Kysely } from 'kysely'
+import type { Actor } from '../../changes/actor.ts'
 import { type Changed, changeIfAny, Unchanged } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
@@ -34,6 +35,7 @@ const MAX_SETS = 200
  */
 export async function publishServices(
   context: Context,
+  by: Actor,
   token: NodeToken,
   { source, services }: PublishForm,
 ): Promise<PublishAnswer> {
@@ -43,7 +45,8 @@ export async function publishServices(
   context.publishAttempts.add(String(nodeId), 1)
   const wanted = readWanted(services)
   const prepared = await prepareDomains(context, nodeId, wanted)
-  const note = { actor: `${titleOfSource(source)} on ${name}`, what: 'services published' }
+  const actor: Actor = { ...by, name: `${titleOfSource(source)} on ${name}` }
+  const note = { actor, what: 'services published' }
   const { refused, known, removed } = await changeIfAny(context, note, async (tx, revision) => {
     // The node may have lost the right, or the token ended, while domains were looked up.
     await getPublisher(tx, nodeId)

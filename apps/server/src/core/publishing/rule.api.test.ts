@@ -5,6 +5,7 @@ import { startTestServer } from '@postern/testkit/server'
 import { shared } from '@postern/testkit/shared'
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
+import { INSTALLATION } from '../../changes/actor.ts'
 import { createDesiredState } from '../desired-state/desired-state.ts'
 import { publishServices } from './publish.ts'
 
@@ -210,7 +211,7 @@ async function publish(nodeId: number, services: Published[]) {
   context.publishAttempts.forget(String(nodeId))
   context.publishAttempts.forget(`domains ${nodeId}`)
   const token = { nodeId, tokenId: tokens.get(nodeId) ?? 0 }
-  await publishServices(context, token, {
+  await publishServices(context, INSTALLATION, token, {
     source: 'docker',
     services: services.map((each) => ({ name: each.key, backendPort: 80, ...each })),
   })

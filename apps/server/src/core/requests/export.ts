@@ -2,6 +2,7 @@ import { LIMITS } from '@postern/contract/limits'
 import type { RequestFilters, ShownRequest } from '@postern/contract/requests/query'
 import { isReason, REASONS } from '@postern/contract/requests/reasons'
 import type { Context } from '../../context.ts'
+import { renderCell } from '../csv.ts'
 import { UnavailableError } from '../errors.ts'
 import { listRequests } from './requests.ts'
 
@@ -60,13 +61,6 @@ const COLUMNS: readonly (readonly [string, (request: ShownRequest) => string | n
 
 function renderCsvLine(request: ShownRequest): string {
   return `${COLUMNS.map(([, read]) => renderCell(read(request))).join(',')}\r\n`
-}
-
-/** RFC 4180. Spreadsheets would run what begins like a formula, and visitors write parts of it. */
-function renderCell(value: string | number | null): string {
-  if (value === null) return ''
-  const text = typeof value === 'string' && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value)
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
 function renderJsonLine(request: ShownRequest): string {

@@ -1,6 +1,7 @@
 import { createWireGuardKeys } from '@postern/host/wireguard-keys'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { loadAuthority } from '../../certificates/authority.ts'
+import { INSTALLATION } from '../../changes/actor.ts'
 import { change, updateStated } from '../../changes/change.ts'
 import { createLiveBus } from '../../changes/live.ts'
 import type { Database } from '../../db/schema.ts'
@@ -25,7 +26,10 @@ export async function renewAllSecrets(parts: Parts): Promise<void> {
   const bus = createLiveBus((error) => {
     throw error
   })
-  const note = { actor: 'rotate-key', what: 'all keys of the installation renewed' }
+  const note = {
+    actor: { ...INSTALLATION, name: 'rotate-key' },
+    what: 'all keys of the installation renewed',
+  }
   await change({ ...parts, bus }, note, async (tx, revision) => {
     await renewTunnel(tx, parts, revision)
     await (await loadAuthority({ ...parts, db: tx })).replace()

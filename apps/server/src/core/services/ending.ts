@@ -1,5 +1,6 @@
 import { createSingleFlight } from '@postern/host/tasks'
 import type { Kysely } from 'kysely'
+import { INSTALLATION } from '../../changes/actor.ts'
 import { changeIfAny, Unchanged } from '../../changes/change.ts'
 import type { ServiceRef } from '../../changes/live.ts'
 import type { Context } from '../../context.ts'
@@ -57,7 +58,7 @@ async function runOnce(context: Context): Promise<number> {
 /** @returns whether there were any */
 async function endSome(context: Context): Promise<boolean> {
   if ((await listDue(context.db, context.clock(), 1)).length === 0) return false
-  const ended = await changeIfAny(context, { actor: 'postern', what: 'service ended' }, async (tx) => {
+  const ended = await changeIfAny(context, { actor: INSTALLATION, what: 'service ended' }, async (tx) => {
     const rows = await readServices(tx, await listDue(tx, context.clock(), BATCH))
     const [first] = rows
     if (!first) throw new Unchanged<ServiceRef[]>([])

@@ -2,6 +2,7 @@ import type { FieldError } from '@postern/contract/errors'
 import type { Service, ServiceType } from '@postern/contract/services/services'
 import type { Kysely } from 'kysely'
 import type { IssuedCertificate } from '../../certificates/issue.ts'
+import type { Actor } from '../../changes/actor.ts'
 import { change } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import type { OwnColumns } from '../../db/columns.ts'
@@ -51,7 +52,7 @@ export interface Parts {
 /** @throws NotFoundError, ValidationError, ConflictError */
 export async function createService<F extends ServiceForm, R extends Service>(
   context: Context,
-  actor: string,
+  actor: Actor,
   kind: ServiceKind<F, R>,
   nodeId: number,
   patch: Patch<F>,
@@ -75,7 +76,7 @@ export async function createService<F extends ServiceForm, R extends Service>(
 /** @throws NotFoundError, ValidationError, ConflictError */
 export async function updateService<F extends ServiceForm, R extends Service>(
   context: Context,
-  actor: string,
+  actor: Actor,
   kind: ServiceKind<F, R>,
   { nodeId, id }: Omit<ServiceKey, 'type'>,
   patch: Patch<F>,

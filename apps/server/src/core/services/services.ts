@@ -10,6 +10,7 @@ import {
   sql,
   type Transaction,
 } from 'kysely'
+import type { Actor } from '../../changes/actor.ts'
 import { type Changed, change, nextTime, updateStated } from '../../changes/change.ts'
 import type { ServerConfig } from '../../config.ts'
 import type { Context } from '../../context.ts'
@@ -102,7 +103,7 @@ export async function getService(context: Context, key: ServiceKey): Promise<Ser
  */
 export async function setServiceEnabled(
   context: Context,
-  actor: string,
+  actor: Actor,
   key: ServiceKey,
   enabled: boolean,
 ): Promise<Service> {
@@ -129,7 +130,7 @@ export async function writeEnabled(
 /** @throws NotFoundError, ConflictError for the console */
 export async function removeService(
   context: Context,
-  actor: string,
+  actor: Actor,
   key: ServiceKey,
 ): Promise<{ id: number }> {
   const removed = await change(context, { actor, what: 'service deleted' }, async (tx) => {

@@ -6,9 +6,13 @@ import {
   findLock,
   groupOf,
   type InstallationSettings,
+  isConsoleSetting,
+  isSecretSetting,
   type SettingsForm,
 } from '@postern/contract/settings/console-settings'
+import type { Actor } from '../../changes/actor.ts'
 import { change, nextTime } from '../../changes/change.ts'
+import type { ChangeRecord } from '../../changes/records.ts'
 import type { Context } from '../../context.ts'
 import { notePublicHost } from '../domains/used-names.ts'
 import { ConflictError, refuseFindings } from '../errors.ts'
@@ -25,7 +29,7 @@ import { readSettings } from './records.ts'
  */
 export async function updateSettings(
   context: Context,
-  actor: string,
+  actor: Actor,
   patch: Patch<SettingsForm>,
 ): Promise<InstallationSettings> {
   const { liveSettings } = context
@@ -47,9 +51,28 @@ export async function updateSettings(
     await liveSettings.save(tx, revision, next)
     await notePublicHost(tx, liveSettings.preview(next).publicHost)
     const name = changed.length > 0 ? changed.join(', ') : 'former names'
-    return { value: undefined, touched: { settings: changed }, name }
+    return { value: undefined, touched: { settings: changed }, name, records: recordsOf(now, next) }
   })
   return await readSettings(context)
+}
+
+/** Their values, but of secrets only that they changed. */
+function recordsOf(before: Chosen, after: Chosen): ChangeRecord[] {
+  const names = new Set([...Object.keys(before.values), ...Object.keys(after.values)])
+  const one = (name: string, was: unknown, is: unknown): ChangeRecord => ({
+    ...{ kind: 'setting', id: null, nodeId: null, domainId: null, name },
+    before: { value: was },
+    after: { value: is },
+  })
+  const texts = [...names].flatMap((name) => {
+    const [was, is] = [before.values[name] ?? null, after.values[name] ?? null]
+    if (was === is) return []
+    // A name that a newer version had may be that of a secret.
+    const isOpen = isConsoleSetting(name) && !isSecretSetting(name)
+    return [isOpen ? one(name, was, is) : one(name, was && 'set', is && 'changed')]
+  })
+  const [was, is] = [before.formerHosts, after.formerHosts]
+  return was.join() === is.join() ? texts : [...texts, one('formerHosts', was, is)]
 }
 
 type Texts = Record<ConsoleSetting, string | null>
@@ -108,12 +131,7 @@ function onePerField(errors: readonly FieldError[]): FieldError[] {
   return [...new Map(errors.toReversed().map((error) => [error.field, error])).values()].toReversed()
 }
 
-async function makeNext(
-  context: Context,
-  before: Chosen,
-  form: SettingsForm,
-  actor: string,
-): Promise<Chosen> {
+async function makeNext(context: Context, before: Chosen, form: SettingsForm, actor: Actor): Promise<Chosen> {
   const { liveSettings, config } = context
   const values = { ...before.values }
   for (const name of CONSOLE_SETTINGS) {
@@ -128,7 +146,7 @@ async function makeNext(
     values,
     formerHosts: kept,
     updatedAt: nextTime(context.clock(), before.updatedAt),
-    updatedBy: actor,
+    updatedBy: actor.name,
   }
   const { publicHost } = liveSettings.preview(next)
   return { ...next, formerHosts: formerHostsAfter(context, publicHost, kept) }

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Logger } from 'pino'
 import * as z from 'zod/mini'
+import { INSTALLATION } from '../../changes/actor.ts'
 import { change } from '../../changes/change.ts'
 import type { LiveBus } from '../../changes/live.ts'
 import type { Database } from '../../db/schema.ts'
@@ -107,7 +108,7 @@ export async function loadKeys(parts: KeyParts, kind: KeyKind): Promise<SignInKe
       if (newest().madeAt > clock() - LIFE) return
       // The previous one is in use until the new one is known, and what it made stays valid longer.
       const next = [make(), newest()]
-      await change(parts, { actor: 'server', what }, async (tx) => {
+      await change(parts, { actor: INSTALLATION, what }, async (tx) => {
         await save(next, tx)
         return { value: undefined, touched: {} }
       })

@@ -1,6 +1,7 @@
 import type { SignInOutcome, SignInQuery, SignInRecord } from '@postern/contract/domains'
 import type { Page } from '@postern/contract/lists'
 import type { Kysely } from 'kysely'
+import type { Actor } from '../../changes/actor.ts'
 import { change, nextTime, updateStated } from '../../changes/change.ts'
 import type { LiveBus } from '../../changes/live.ts'
 import type { Database } from '../../db/schema.ts'
@@ -77,7 +78,7 @@ export async function listSignIns(
  */
 export async function endSessions(
   parts: Parts,
-  actor: string,
+  actor: Actor,
   domainId: number,
   email: string,
 ): Promise<{ id: number }> {

@@ -20,7 +20,9 @@ import { rotatedTokens } from './0019-rotated-tokens.ts'
 import { usedNames } from './0020-used-names.ts'
 import { alerts } from './0022-alerts.ts'
 import { people } from './0023-people.ts'
+import { invites } from './0024-invites.ts'
 import { secondFactors } from './0025-second-factors.ts'
+import { history } from './0026-history.ts'
 import { apiTokens } from './0028-api-tokens.ts'
 import { endsOfServices } from './0029-ends-of-services.ts'
 import { counts } from './live-0002-counts.ts'
@@ -55,9 +57,11 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE alert_rules ADD COLUMN edge_id INTEGER REFERENCES edges (id) ON DELETE CASCADE;
   CREATE INDEX alert_rules_of_domains ON alert_rules (domain_id);`,
   people,
+  invites,
   secondFactors,
   apiTokens,
   endsOfServices,
+  history,
 ]
 
 export const LIVE_MIGRATIONS: readonly string[] = [

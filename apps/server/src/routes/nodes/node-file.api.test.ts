@@ -2,6 +2,7 @@ import { createWireGuardKeys, publicKeyOf } from '@postern/host/wireguard-keys'
 import { startTestServer } from '@postern/testkit/server'
 import { fresh } from '@postern/testkit/shared'
 import { expect, test } from 'vitest'
+import { INSTALLATION } from '../../changes/actor.ts'
 import { registerNodeKey } from '../../core/nodes/keys.ts'
 import { PLACES } from '../../core/secrets/secrets.ts'
 
@@ -65,7 +66,7 @@ test('an agent that registers its own key erases the stored one; then there is n
   await client.get('/api/nodes/2/download')
   expect((await rowOf(2)).private_key).not.toBeNull()
   const publicKey = newKey()
-  await registerNodeKey(server.context, 'node 2', tokenOf(2), publicKey)
+  await registerNodeKey(server.context, INSTALLATION, tokenOf(2), publicKey)
   expect(await rowOf(2)).toMatchObject({ public_key: publicKey, private_key: null })
   const answer = await client.get('/api/nodes/2/download')
   expect(answer.statusCode).toBe(409)
@@ -75,7 +76,7 @@ test('an agent that registers its own key erases the stored one; then there is n
 
 test("asked to replace an agent's key, the file has a new one, which the edge gets and which then stays", async () => {
   await client.post('/api/nodes', { name: 'a' })
-  await registerNodeKey(server.context, 'node 2', tokenOf(2), newKey())
+  await registerNodeKey(server.context, INSTALLATION, tokenOf(2), newKey())
   const before = (await rowOf(2)).revision
   const answer = await client.get('/api/nodes/2/download?replace=true')
   expect(answer.statusCode).toBe(200)
@@ -91,11 +92,11 @@ test('a key cannot belong to two ends of the tunnel', async () => {
   await client.post('/api/nodes', { name: 'a' })
   await client.post('/api/nodes', { name: 'b' })
   const publicKey = newKey()
-  await registerNodeKey(server.context, 'node 2', tokenOf(2), publicKey)
-  const again = registerNodeKey(server.context, 'node 2', tokenOf(2), publicKey)
+  await registerNodeKey(server.context, INSTALLATION, tokenOf(2), publicKey)
+  const again = registerNodeKey(server.context, INSTALLATION, tokenOf(2), publicKey)
   await expect(again).resolves.toBeUndefined()
   for (const taken of [publicKey, server.context.tunnel.publicKey])
-    await expect(registerNodeKey(server.context, 'node 3', tokenOf(3), taken)).rejects.toThrow(
+    await expect(registerNodeKey(server.context, INSTALLATION, tokenOf(3), taken)).rejects.toThrow(
       'The key is taken',
     )
 })
@@ -106,6 +107,6 @@ test('a node is marked as using the file, until its agent registers a key of its
   expect(await usesFile()).toBe(false)
   await client.get('/api/nodes/2/download')
   expect(await usesFile()).toBe(true)
-  await registerNodeKey(server.context, 'agent', tokenOf(2), newKey())
+  await registerNodeKey(server.context, INSTALLATION, tokenOf(2), newKey())
   expect(await usesFile()).toBe(false)
 })

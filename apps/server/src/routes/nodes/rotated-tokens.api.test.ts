@@ -45,7 +45,7 @@ it('makes a new token with the name and the lifetime of the old one, whose first
   const { db } = server.context
   const changes = await db.selectFrom('changes').selectAll().orderBy('revision', 'desc').limit(2).execute()
   expect(changes.map(({ actor, what, name }) => [actor, what, name])).toEqual([
-    [`node ${node.id}`, 'access token revoked', 'laptop'],
+    ['rotating', 'access token revoked', 'laptop'],
     ['admin', 'access token rotated', 'laptop'],
   ])
   ahead = 0

@@ -88,9 +88,9 @@ describe('nobody makes a token that may do more than they may', () => {
     ).toEqual([
       422,
       [
-        { field: 'reach.nodes.1', message: 'There is no such node.' },
-        { field: 'reach.nodes.2', message: 'There is no such node.' },
-        { field: 'reach.domains.0', message: 'There is no such domain.' },
+        { field: 'reach.nodes.1', message: 'A chosen node does not exist any more. Choose again.' },
+        { field: 'reach.nodes.2', message: 'A chosen node does not exist any more. Choose again.' },
+        { field: 'reach.domains.0', message: 'A chosen domain does not exist any more. Choose again.' },
       ],
     ])
     expect((await makeApiToken(client, { role: 'editor', reach })).reach).toEqual(reach)
@@ -99,10 +99,10 @@ describe('nobody makes a token that may do more than they may', () => {
   })
 
   test('and an administrator’s is limited to nothing', async () => {
-    const message = 'An administrator is never limited. Choose another role, or everything.'
-    expect(await refusal({ role: 'admin', reach: { nodes: [], domains: [] } })).toEqual([
+    const message = 'An administrator cannot be limited. Choose another role, or the whole installation.'
+    expect(await refusal({ role: 'admin', reach: { nodes: [1], domains: [] } })).toEqual([
       422,
-      [{ field: 'reach', message }],
+      [{ field: 'reach.nodes', message }],
     ])
   })
 })

@@ -1,5 +1,6 @@
 import { MESSAGES } from '@postern/contract/messages'
 import type { AuthenticatorStart, CodeForm, GivenCodes } from '@postern/contract/sign-in/factors'
+import { type Actor, personOf } from '../../../changes/actor.ts'
 import { change, changeIfAny, Unchanged } from '../../../changes/change.ts'
 import type { Context } from '../../../context.ts'
 import { ValidationError } from '../../errors.ts'
@@ -31,7 +32,8 @@ export function beginAuthenticator(
 /** Takes the place of an app from before. @throws ValidationError */
 export async function confirmAuthenticator(
   context: Context,
-  { sessionId, userId, username }: Session,
+  actor: Actor,
+  { sessionId, userId }: Session,
   { ticket, code }: CodeForm,
 ): Promise<GivenCodes> {
   const { data: step } = AuthenticatorStep.safeParse(context.stepTokens.open('new authenticator', ticket))
@@ -42,7 +44,7 @@ export async function confirmAuthenticator(
   if (last_step === undefined) throw new ValidationError([{ field: 'code', message: MESSAGES.wrongCode }])
   const secret = context.secrets.seal(step.secret, PLACES.authenticator(userId))
   const row = { secret, last_step, created_at: new Date(now).toISOString(), used_at: null }
-  const note = { actor: username, what: 'second factor added' }
+  const note = { actor, what: 'second factor added' }
   return await change(context, note, async (tx) => {
     const recoveryCodes = await giveFirstCodes(tx, userId, context.randomBytes)
     await tx.deleteFrom('authenticators').where('user_id', '=', userId).execute()
@@ -84,8 +86,10 @@ export async function useRecovery(
   context: Context,
   { id, username }: { id: number; username: string },
   code: string,
+  address: string,
 ): Promise<boolean> {
-  return await changeIfAny(context, { actor: username, what: 'recovery code used' }, async (tx) => {
+  const actor = personOf({ id, name: username }, address)
+  return await changeIfAny(context, { actor, what: 'recovery code used' }, async (tx) => {
     if (!(await useRecoveryCode(tx, id, code))) throw new Unchanged(false)
     return { value: true, touched: {} }
   })

@@ -2,6 +2,7 @@ import type { Settings } from '@postern/contract/settings/settings'
 import type { Role } from '@postern/contract/sign-in/auth'
 import type { Factors } from '@postern/contract/sign-in/factors'
 import type { Kysely } from 'kysely'
+import type { Actor } from '../../../changes/actor.ts'
 import { change } from '../../../changes/change.ts'
 import type { Context } from '../../../context.ts'
 import type { Database } from '../../../db/schema.ts'
@@ -60,9 +61,10 @@ export async function giveFirstCodes(
 /** @throws ConflictError when there is no factor that they could stand in for */
 export async function makeRecoveryCodes(
   context: Context,
-  { userId, username }: Session,
+  actor: Actor,
+  { userId }: Session,
 ): Promise<{ recoveryCodes: string[] }> {
-  return await change(context, { actor: username, what: 'recovery codes renewed' }, async (tx) => {
+  return await change(context, { actor, what: 'recovery codes renewed' }, async (tx) => {
     if (!(await hasFactor(tx, userId)))
       throw new ConflictError('Set up an authenticator app or a passkey first')
     return {
@@ -73,8 +75,8 @@ export async function makeRecoveryCodes(
 }
 
 /** Removes a person's authenticator app. @throws NotFoundError, ConflictError when it is the last required factor */
-export async function removeAuthenticator(context: Context, session: Session): Promise<void> {
-  await change(context, { actor: session.username, what: 'second factor removed' }, async (tx) => {
+export async function removeAuthenticator(context: Context, actor: Actor, session: Session): Promise<void> {
+  await change(context, { actor, what: 'second factor removed' }, async (tx) => {
     const { numDeletedRows } = await tx
       .deleteFrom('authenticators')
       .where('user_id', '=', session.userId)
@@ -101,20 +103,21 @@ export async function settleLast(
  * Removes all second factors of another person, who has lost them, and ends that person's sessions.
  * @throws NotFoundError, ConflictError for one's own
  */
-export async function removeFactorsOf(context: Context, actor: Session, userId: number): Promise<void> {
-  if (userId === actor.userId)
+export async function removeFactorsOf(
+  context: Context,
+  actor: Actor,
+  session: Session,
+  userId: number,
+): Promise<void> {
+  if (userId === session.userId)
     throw new ConflictError('Remove your own second factors on your page Account', [], 'conflict')
-  const sessions = await change(
-    context,
-    { actor: actor.username, what: 'second factors removed' },
-    async (tx) => {
-      const user = await tx.selectFrom('users').select('username').where('id', '=', userId).executeTakeFirst()
-      if (!user) throw new NotFoundError('Person')
-      await deleteFactors(tx, userId)
-      const open = await tx.selectFrom('sessions').select('id').where('user_id', '=', userId).execute()
-      return { value: open, touched: {}, name: user.username }
-    },
-  )
+  const sessions = await change(context, { actor, what: 'second factors removed' }, async (tx) => {
+    const user = await tx.selectFrom('users').select('username').where('id', '=', userId).executeTakeFirst()
+    if (!user) throw new NotFoundError('Person')
+    await deleteFactors(tx, userId)
+    const open = await tx.selectFrom('sessions').select('id').where('user_id', '=', userId).execute()
+    return { value: open, touched: {}, name: user.username }
+  })
   for (const { id } of sessions) await removeSession(context, id)
 }
 

@@ -8,6 +8,7 @@ import type {
 } from '@postern/contract/sign-in/factors'
 import { verifyRegistrationResponse } from '@simplewebauthn/server'
 import { decodeAttestationObject, isoBase64URL } from '@simplewebauthn/server/helpers'
+import type { Actor } from '../../../changes/actor.ts'
 import { change } from '../../../changes/change.ts'
 import type { Context } from '../../../context.ts'
 import { ConflictError, ValidationError } from '../../errors.ts'
@@ -66,7 +67,8 @@ export async function beginPasskey(
 /** @throws ValidationError, ConflictError */
 export async function addPasskey(
   context: Context,
-  { sessionId, userId, username }: Session,
+  actor: Actor,
+  { sessionId, userId }: Session,
   { ticket, name, passkey }: NewPasskeyForm,
 ): Promise<GivenCodes & { passkey: Passkey }> {
   const { data: step } = PasskeyStep.safeParse(context.stepTokens.open('new passkey', ticket))
@@ -84,7 +86,7 @@ export async function addPasskey(
     transports: JSON.stringify(passkey.response.transports ?? []),
     created_at: new Date(context.clock()).toISOString(),
   }
-  return await change(context, { actor: username, what: 'second factor added' }, async (tx) => {
+  return await change(context, { actor, what: 'second factor added' }, async (tx) => {
     const taken = await tx
       .selectFrom('passkeys')
       .select('id')

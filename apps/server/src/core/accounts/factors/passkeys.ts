@@ -1,6 +1,7 @@
 import type { Passkey, PasskeyAnswer } from '@postern/contract/sign-in/factors'
 import type { PasskeyRequest } from '@postern/contract/sign-in/second-step'
 import { verifyAuthenticationResponse } from '@simplewebauthn/server'
+import type { Actor } from '../../../changes/actor.ts'
 import { change } from '../../../changes/change.ts'
 import type { Context } from '../../../context.ts'
 import { NotFoundError } from '../../errors.ts'
@@ -53,7 +54,7 @@ export function requestOf(
 interface Wanted {
   challenge: string
   party: RelyingParty
-  /** Undefined: whoever the passkey belongs to. */
+  /** Undefined: the account that the passkey names. */
   userId: number | undefined
 }
 
@@ -119,11 +120,12 @@ const SHOWN = ['id', 'name', 'host', 'created_at', 'used_at'] as const
 /** @throws NotFoundError */
 export async function renamePasskey(
   context: Context,
-  { userId, username }: Session,
+  actor: Actor,
+  { userId }: Session,
   id: number,
   name: string,
 ): Promise<Passkey> {
-  return await change(context, { actor: username, what: 'passkey renamed' }, async (tx) => {
+  return await change(context, { actor, what: 'passkey renamed' }, async (tx) => {
     const passkey = await tx
       .updateTable('passkeys')
       .set({ name })
@@ -137,8 +139,13 @@ export async function renamePasskey(
 }
 
 /** @throws NotFoundError, ConflictError when it is the last required factor */
-export async function removePasskey(context: Context, session: Session, id: number): Promise<void> {
-  await change(context, { actor: session.username, what: 'second factor removed' }, async (tx) => {
+export async function removePasskey(
+  context: Context,
+  actor: Actor,
+  session: Session,
+  id: number,
+): Promise<void> {
+  await change(context, { actor, what: 'second factor removed' }, async (tx) => {
     const passkey = await tx
       .deleteFrom('passkeys')
       .where('id', '=', id)

@@ -9,8 +9,8 @@ export interface RelyingParty {
 }
 
 /**
- * The console at the address of a request, if it is one of the console's own: the name must be known, and the port that
- * of the installation. Passkeys work at names only, so there is none for an address.
+ * The console at the address of a request, if that is one of its own: the name must be known, and the port must be the
+ * installation's. Passkeys work at names only, so there is none for an address.
  * @param host of the request, with its port; anybody can send any
  */
 export async function findRelyingParty(

@@ -15,7 +15,7 @@ const Party = z.object({ id: z.string(), origin: z.string() })
 export const SignInStep = z.object({
   /** Its own, by which its tries are counted. */
   id: z.string(),
-  /** Null: whoever the passkey belongs to. */
+  /** Null: the account of the passkey that answers. */
   userId: z.nullable(z.number()),
   /** Where it began, and the hash of the key that its session will be bound to. */
   network: z.string(),

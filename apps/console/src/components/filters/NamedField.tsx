@@ -6,6 +6,7 @@ import { Autocomplete } from '../../ui/input/Autocomplete.tsx'
 import { Field } from '../../ui/input/Field.tsx'
 import { useSettled } from '../../ui/use-settled.ts'
 import { SEARCH_DELAY } from '../../util/constants.ts'
+import './Filters.css'
 
 interface Props {
   kind: 'service' | 'node' | 'domain'

@@ -1,0 +1,133 @@
+import type {
+  Fields,
+  HistoryEntry,
+  HistoryFilters,
+  HistoryPage,
+  HistoryQuery,
+  HistoryRecord,
+} from '@postern/contract/history/history'
+import { LIMITS } from '@postern/contract/limits'
+import { type Selectable, type SqlBool, sql } from 'kysely'
+import type { Context } from '../../context.ts'
+import type { ChangesTable } from '../../db/history-tables.ts'
+import type { Access } from '../access/access.ts'
+import { NotFoundError } from '../errors.ts'
+import { conditionsOf, idsOfDomain, isVisibleRecord, recordConditions } from './filter.ts'
+
+type Db = Pick<Context, 'db'>
+type ChangeRow = Selectable<ChangesTable>
+
+/** What was changed, the newest first, as far as this person may see it. */
+export async function listHistory({ db }: Db, access: Access, query: HistoryQuery): Promise<HistoryPage> {
+  const { limit, before, ...filters } = query
+  let found = db
+    .selectFrom('changes')
+    .selectAll()
+    .where((eb) => eb.and(conditionsOf(eb, access, filters)))
+  if (before !== undefined) found = found.where('revision', '<', before)
+  const rows = await found
+    .orderBy('revision', 'desc')
+    .limit(limit + 1)
+    .execute()
+  const page = rows.slice(0, limit)
+  const records = await readRecords(
+    { db },
+    access,
+    page.map(({ revision }) => revision),
+    { filters, most: LIMITS.listedRecords, longest: LIMITS.listedFields },
+  )
+  const data = page.map((row) => toEntry(access, row, records.get(row.revision)))
+  return { data, next: rows.length > limit ? (page.at(-1)?.revision ?? null) : null }
+}
+
+/** @throws NotFoundError also for one that this person may not see */
+export async function getChange({ db }: Db, access: Access, revision: number): Promise<HistoryEntry> {
+  const row = await db
+    .selectFrom('changes')
+    .selectAll()
+    .where('revision', '=', revision)
+    .where((eb) => eb.and(conditionsOf(eb, access, {})))
+    .executeTakeFirst()
+  if (!row) throw new NotFoundError('Change')
+  const all = { filters: {}, most: Number.MAX_SAFE_INTEGER, longest: Number.MAX_SAFE_INTEGER }
+  return toEntry(access, row, (await readRecords({ db }, access, [revision], all)).get(revision))
+}
+
+interface Bounds {
+  /** Those that are asked for come first. */
+  filters: HistoryFilters
+  /** Of each change. */
+  most: number
+  /** Characters of the fields of one. */
+  longest: number
+}
+
+interface RecordRow {
+  revision: number
+  kind: string
+  record_id: number | null
+  node_id: number | null
+  domain_id: number | null
+  name: string
+  before: string | null
+  after: string | null
+  is_cut: number
+  total: number
+}
+
+/** By revision, the records that this person may see. */
+export async function readRecords(
+  { db }: Db,
+  access: Access,
+  revisions: readonly number[],
+  { filters, most, longest }: Bounds,
+): Promise<Map<number, RecordRow[]>> {
+  const asked = recordConditions(filters) ?? sql<SqlBool>`1`
+  const { node, domain } = filters
+  const near = [
+    ...(node === undefined ? [] : [sql`change_records.node_id = ${node}`]),
+    ...(domain === undefined ? [] : [sql`change_records.domain_id IN ${idsOfDomain(domain)}`]),
+  ]
+  const first = near.length === 0 ? asked : sql`(${asked} AND (${sql.join(near, sql` OR `)}))`
+  const length = sql`(coalesce(length(before), 0) + coalesce(length(after), 0))`
+  const { rows } = await sql<RecordRow>`
+    SELECT revision, kind, record_id, node_id, domain_id, name, total, ${length} > ${longest} AS is_cut,
+      CASE WHEN ${length} > ${longest} THEN iif(before IS NULL, NULL, '{}') ELSE before END AS before,
+      CASE WHEN ${length} > ${longest} THEN iif(after IS NULL, NULL, '{}') ELSE after END AS after
+    FROM (
+      SELECT change_records.*, count(*) OVER (PARTITION BY revision) AS total,
+        row_number() OVER (PARTITION BY revision ORDER BY ${first} DESC, position) AS place
+      FROM change_records
+      WHERE revision IN (SELECT value FROM json_each(${JSON.stringify(revisions)})) AND ${isVisibleRecord(access)}
+    ) WHERE place <= ${most} ORDER BY revision, place`.execute(db)
+  return Map.groupBy(rows, ({ revision }) => revision)
+}
+
+export function toEntry({ reach }: Access, row: ChangeRow, records: readonly RecordRow[] = []): HistoryEntry {
+  const { revision, at, what, name, actor, actor_kind: kind, actor_id: id } = row
+  return {
+    ...{ revision, at, what, name, actor: { kind, id, name: actor } },
+    address: reach ? null : row.address,
+    records: records.map(toRecord),
+    total: (records[0]?.total ?? 0) + (reach ? 0 : row.left_out),
+  }
+}
+
+function toRecord(row: RecordRow): HistoryRecord {
+  const { kind, record_id: id, node_id: nodeId, domain_id: domainId, name } = row
+  return {
+    kind,
+    id,
+    nodeId,
+    domainId,
+    name,
+    before: fieldsOf(row.before),
+    after: fieldsOf(row.after),
+    isCut: row.is_cut === 1,
+  }
+}
+
+/** Written by this server. */
+export function fieldsOf(json: string | null): Fields | null {
+  return json === null ? null : (JSON.parse(json) as Fields)
+}

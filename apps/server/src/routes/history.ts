@@ -1,0 +1,17 @@
+import { endpoints } from '@postern/contract/endpoints/endpoints'
+import type { FastifyInstance } from 'fastify'
+import { exportHistory } from '../core/history/export.ts'
+import { getChange, listHistory } from '../core/history/history.ts'
+import { createExporter } from '../http/export.ts'
+import { route } from '../http/route.ts'
+
+export function historyRoutes(app: FastifyInstance): void {
+  const send = createExporter()
+  route(app, endpoints.listHistory, ({ context, caller, query }) => listHistory(context, caller, query))
+  route(app, endpoints.exportHistory, ({ context, caller, query, reply }) => {
+    const { format, token: _, ...filters } = query
+    const make = (signal: AbortSignal) => exportHistory(context, caller, filters, format, signal)
+    return send({ context, caller, reply, name: 'history', format, make })
+  })
+  route(app, endpoints.getChange, ({ context, caller, params }) => getChange(context, caller, params.id))
+}

@@ -1,0 +1,33 @@
+import { byId } from '../fields.ts'
+import { HistoryEntry, HistoryExportQuery, HistoryPage, HistoryQuery } from '../history/history.ts'
+import { type Endpoint, look, watch } from './endpoint.ts'
+
+/** What was changed, by whom. People see what is about what they may see; people and settings only administrators. */
+export const history = {
+  /** The newest first. */
+  listHistory: {
+    method: 'GET',
+    path: '/api/history',
+    noun: 'Change',
+    ...look,
+    query: HistoryQuery,
+    answer: HistoryPage,
+  },
+  /** `:id` is its revision. All of its records with all of their fields. */
+  getChange: {
+    method: 'GET',
+    path: '/api/history/:id',
+    noun: 'Change',
+    ...look,
+    params: byId,
+    answer: HistoryEntry,
+  },
+  /** For administrators its last line has the head of the chain of hashes. */
+  exportHistory: {
+    method: 'GET',
+    path: '/api/history/export',
+    noun: 'Change',
+    ...watch,
+    query: HistoryExportQuery,
+  },
+} as const satisfies Record<string, Endpoint>

@@ -1,0 +1,101 @@
+import type { CreatedNode } from '@postern/contract/nodes'
+import type { Service } from '@postern/contract/services/services'
+import { shared } from '@postern/testkit/shared'
+import type { Page } from 'playwright'
+import { beforeAll, it } from 'vitest'
+import { expect } from '../expect.ts'
+import { startSite } from '../harness.ts'
+import { choose } from '../steps.ts'
+
+let node: CreatedNode
+let shop: Service
+
+const site = shared(() => startSite())
+beforeAll(async () => {
+  node = await site.api.createNode({ name: 'office' })
+  shop = await site.api.publish(node.id, { name: 'shop', domain: 'shop.example.com', backendPort: 8080 })
+  await site.api.call('PATCH', `/api/services/${node.id}/http/${shop.id}`, {
+    backendPort: 8081,
+    allowedIps: ['203.0.113.7'],
+  })
+  for (let i = 0; i < 55; i++) await site.api.createNode({ name: `site ${i}` })
+})
+
+const rows = (page: Page) => page.locator('.table.changes tbody tr')
+const first = (page: Page) => rows(page).first()
+
+it('shows who changed what, is searched and filtered in the address, and goes back in pages', async () => {
+  const visit = await site.open('/history')
+  const { page } = visit
+  await expect(first(page)).toContainText('Node created site 54')
+  await expect(first(page)).toContainText('admin')
+  await expect(rows(page)).toHaveCount(50)
+  await page.getByRole('button', { name: 'Show older' }).click()
+  await page.getByText('There are no older ones.').waitFor()
+  expect(await rows(page).count()).toBeGreaterThan(55)
+  await page.getByRole('searchbox', { name: 'Search history' }).fill('shop')
+  await expect(page).toHaveURL(/search=shop/)
+  await expect(rows(page)).toHaveCount(2)
+  await expect(first(page)).toContainText('Service updated shop')
+  await expect(first(page)).toContainText('Backend Port before: 8080 → , after: 8081')
+  await expect(first(page)).toContainText('Allowed IPs Added: +203.0.113.7')
+  await visit.expectAccessible()
+  await page.getByRole('button', { name: 'Filter', exact: true }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Changed').selectOption('Node')
+  await dialog.getByLabel('By').fill('admin')
+  await visit.expectAccessible()
+  await dialog.getByRole('button', { name: 'Show Changes' }).click()
+  await page.getByText('No changes match').waitFor()
+  await page.getByRole('button', { name: 'Show all changes' }).click()
+  await expect(first(page)).toContainText('Node created site 54')
+  await page.goto(`${site.origin}/history?kind=node&node=${node.id}`)
+  await expect(rows(page)).toHaveCount(1)
+  await page.getByRole('button', { name: 'Remove filter Node: office' }).click()
+  await expect(page).toHaveURL(/\/history\?kind=node$/)
+})
+
+it('has all of a change in a dialog', async () => {
+  const visit = await site.open(`/history?search=shop`)
+  const { page } = visit
+  await rows(page).nth(1).getByRole('button').click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('Service created: shop').waitFor()
+  await expect(dialog.getByRole('heading', { level: 3 })).toContainText([
+    'Domain shop.example.com new',
+    'Certificate',
+    'Service shop new',
+  ])
+  await expect(dialog).toContainText('Backend Port 8080')
+  await visit.expectAccessible()
+})
+
+it('is on the page of the node, of the service and below the domain', async () => {
+  const visit = await site.open(`/nodes/${node.id}`)
+  const { page } = visit
+  const card = page.getByRole('region', { name: 'History' })
+  await expect(card.locator('tbody tr')).toHaveCount(3)
+  await expect(card).toContainText('Backend Port')
+  await visit.expectAccessible()
+  await choose(page, 'Actions for shop', 'History')
+  await page.getByRole('heading', { name: 'shop', level: 1 }).waitFor()
+  await expect(rows(page)).toHaveCount(2)
+  await visit.expectAccessible()
+  await page.goto(`${site.origin}/domains?search=shop`)
+  await page.getByRole('button', { name: 'Services of shop.example.com' }).click()
+  const below = page.getByRole('region', { name: 'History of shop.example.com' })
+  await expect(below.locator('tbody tr')).toHaveCount(2)
+  await expect(below.locator('tbody tr').first()).toContainText('8081')
+})
+
+it('follows what others change, and is saved as a file', async () => {
+  const visit = await site.open('/history?kind=domain')
+  const { page } = visit
+  await first(page).waitFor()
+  await site.api.call('POST', '/api/domains', { domain: 'late.example.com', skipValidation: true })
+  await expect(first(page)).toContainText('Domain created late.example.com')
+  const saved = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Export' }).click()
+  await page.getByRole('menuitem', { name: 'CSV' }).click()
+  expect((await saved).suggestedFilename()).toMatch(/^history-\d{4}-\d\d-\d\d\.csv$/)
+})
