@@ -8,6 +8,8 @@ export interface Actor {
   name: string
   /** From which address it was asked for; null where nobody asked. */
   address: string | null
+  /** The revision that is taken back by what is done now. */
+  undoes?: number
 }
 
 /** The installation's own work, like a renewal. */

@@ -50,7 +50,7 @@ export async function change<T>(
     const revision = await takeRevision(tx)
     await startRecording(tx)
     const changed = await work(tx, revision)
-    const what = changed.what ?? note.what
+    const what = whatOf(note, changed)
     const at = new Date(context.clock()).toISOString()
     await recordChange(tx, { revision, at, actor: note.actor, what }, changed)
     return { revision, changed }
@@ -72,6 +72,12 @@ export async function changeIfAny<T>(
     // Only this work throws it, with its own value.
     return error.value as T
   }
+}
+
+/** In a few words, also that it takes another change back. */
+function whatOf({ actor: { undoes }, what }: ChangeNote, changed: Pick<Changed<unknown>, 'what'>): string {
+  const done = changed.what ?? what
+  return undoes === undefined ? done : `undid revision ${undoes}: ${done}`
 }
 
 async function recordChange(

@@ -15,6 +15,8 @@ export interface ChangesTable {
   /** Null for a change of before there were kinds. */
   actor_kind: Fixed<ActorKind | null>
   actor_id: Fixed<number | null>
+  /** The revision that this change took back. */
+  undoes: Fixed<number | null>
   /** From which it was asked for. */
   address: Fixed<string | null>
   /** How many records it changed beyond those that are kept. */
