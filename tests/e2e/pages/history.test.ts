@@ -99,3 +99,22 @@ it('follows what others change, and is saved as a file', async () => {
   await page.getByRole('menuitem', { name: 'CSV' }).click()
   expect((await saved).suggestedFilename()).toMatch(/^history-\d{4}-\d\d-\d\d\.csv$/)
 })
+
+it('takes a change back, or says which fields have changed since', async () => {
+  const url = `/api/services/${node.id}/http/${shop.id}`
+  const visit = await site.open(`/nodes/${node.id}/http/${shop.id}/history`)
+  const { page } = visit
+  await first(page).getByRole('button').click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Undo' }).click()
+  await page.getByText('Change taken back successfully!').waitFor()
+  await expect(first(page)).toContainText('Backend Port before: 8081 → , after: 8080')
+  await expect(rows(page).nth(1)).toContainText('taken back')
+  await site.api.call('PATCH', url, { backendPort: 9999 })
+  await rows(page).nth(2).getByRole('button').click()
+  visit.forgive(/409/)
+  await dialog.getByRole('button', { name: 'Undo' }).click()
+  await expect(dialog.getByRole('alert')).toContainText('admin has changed “shop” since')
+  await expect(dialog.getByRole('alert')).toContainText('Backend Port is 9999 now')
+  await visit.expectAccessible()
+})

@@ -10,6 +10,8 @@ export interface Actor {
   address: string | null
   /** The revision that is taken back by what is done now. */
   undoes?: number
+  /** In ms: what is done now is taken back after this time, unless a person keeps it. */
+  takeBackIn?: number
 }
 
 /** The installation's own work, like a renewal. */

@@ -1,9 +1,11 @@
 import type { Kysely, Transaction } from 'kysely'
+import { ConflictError } from '../core/errors.ts'
 import type { Database, StatedTables, StatedUpdate } from '../db/schema.ts'
 import type { Actor } from './actor.ts'
 import { appendEntry } from './chain.ts'
 import type { LiveBus, Touched } from './live.ts'
-import { type ChangeRecord, endRecording, startRecording, writeRecords } from './records.ts'
+import { type ChangeRecord, endRecording, type KeptRecords, startRecording, writeRecords } from './records.ts'
+import { whyNotUndone } from './undoable.ts'
 
 export interface Changer {
   readonly db: Kysely<Database>
@@ -90,6 +92,24 @@ async function recordChange(
   const kept = await endRecording(tx, records)
   await writeRecords(tx, note.revision, kept)
   await appendEntry(tx, { ...note, name: name ?? null, ...shownAt, kept })
+  await notePending(tx, note, kept)
+}
+
+/** @throws ConflictError for what could not be taken back, so that it is not done either */
+async function notePending(
+  tx: Transaction<Database>,
+  { actor, revision, at }: ChangeNote & { revision: number; at: string },
+  { records, leftOut }: KeptRecords,
+): Promise<void> {
+  if (actor.undoes !== undefined)
+    await tx.deleteFrom('pending_changes').where('revision', '=', actor.undoes).execute()
+  if (actor.takeBackIn === undefined) return
+  const read = (json: string | null) => (json === null ? null : JSON.parse(json))
+  const all = records.map((record) => ({ ...record, before: read(record.before), after: read(record.after) }))
+  const why = whyNotUndone(actor.kind, all, leftOut)
+  if (why !== null) throw new ConflictError(why)
+  const due_at = Date.parse(at) + actor.takeBackIn
+  await tx.insertInto('pending_changes').values({ revision, due_at, problem: null }).execute()
 }
 
 /** The row stays locked until the commit, so that a later revision is never seen before an earlier one. */

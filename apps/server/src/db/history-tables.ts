@@ -56,3 +56,12 @@ export interface ChangeChainTable {
   /** Of all entries. */
   bytes: number
 }
+
+/** Changes that are taken back when their time comes, unless a person keeps them. */
+export interface PendingChangesTable {
+  revision: Fixed<number>
+  /** ms since the epoch. */
+  due_at: Fixed<number>
+  /** Why it could not be taken back. */
+  problem: string | null
+}

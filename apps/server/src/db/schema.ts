@@ -10,7 +10,12 @@ import type {
   MutesTable,
 } from './alert-tables.ts'
 import type { Fixed, Flag, HttpColumns, Json, Sealed, TcpColumns, Time } from './columns.ts'
-import type { ChangeChainTable, ChangeRecordsTable, ChangesTable } from './history-tables.ts'
+import type {
+  ChangeChainTable,
+  ChangeRecordsTable,
+  ChangesTable,
+  PendingChangesTable,
+} from './history-tables.ts'
 import type { UserDomainsTable, UserNodesTable, UsersTable } from './people-tables.ts'
 import type {
   FreedDomainsTable,
@@ -261,6 +266,7 @@ export interface Database {
   changes: ChangesTable
   change_records: ChangeRecordsTable
   change_chain: ChangeChainTable
+  pending_changes: PendingChangesTable
   edges: EdgesTable
   alert_rules: AlertRulesTable
   alert_channels: AlertChannelsTable

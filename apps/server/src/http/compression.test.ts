@@ -44,6 +44,7 @@ const COMPRESSED = [
   'getQuietHours',
   'listHistory',
   'getChange',
+  'listPendingChanges',
 ]
 
 test('answers that hold no secret are compressed, and no others', () => {

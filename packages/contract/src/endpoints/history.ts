@@ -1,7 +1,13 @@
 import * as z from 'zod/mini'
 import { byId } from '../fields.ts'
-import { HistoryExportQuery, HistoryPage, HistoryQuery, WholeChange } from '../history/history.ts'
-import { type Endpoint, edit, look, nothing, watch } from './endpoint.ts'
+import {
+  HistoryExportQuery,
+  HistoryPage,
+  HistoryQuery,
+  PendingChanges,
+  WholeChange,
+} from '../history/history.ts'
+import { deleted, type Endpoint, edit, look, nothing, watch } from './endpoint.ts'
 
 /** What was changed, by whom. People see what is about what they may see; people and settings only administrators. */
 export const history = {
@@ -13,6 +19,24 @@ export const history = {
     ...look,
     query: HistoryQuery,
     answer: HistoryPage,
+  },
+  /** The next one first. */
+  listPendingChanges: {
+    method: 'GET',
+    path: '/api/history/pending',
+    noun: 'Change',
+    ...look,
+    answer: PendingChanges,
+  },
+  /** It is not taken back any more. */
+  keepChange: {
+    method: 'POST',
+    path: '/api/history/:id/keep',
+    noun: 'Change',
+    ...edit,
+    params: byId,
+    body: nothing,
+    answer: deleted,
   },
   /** `:id` is its revision. All of its records with all of their fields. */
   getChange: {

@@ -64,6 +64,29 @@ export const WholeChange = z.extend(HistoryEntry, {
 })
 export type WholeChange = z.infer<typeof WholeChange>
 
+/**
+ * A header of requests that change something: how many seconds later the change is taken back, unless a person keeps it.
+ */
+export const TAKE_BACK_HEADER = 'x-postern-take-back'
+/** In seconds. */
+export const TAKE_BACK = { least: 10, usual: 120, most: 3600 } as const
+
+/** A change that is taken back soon, unless a person keeps it. */
+export const PendingChange = z.object({
+  revision: z.number(),
+  what: z.string(),
+  name: z.nullable(z.string()),
+  actor: z.string(),
+  /** When it is taken back. */
+  dueAt: time,
+  /** How long that is from now, as the two clocks may differ. */
+  leftMs: z.number(),
+  /** Why it could not be taken back; null before its time. */
+  problem: z.nullable(z.string()),
+})
+export type PendingChange = z.infer<typeof PendingChange>
+export const PendingChanges = z.object({ data: z.array(PendingChange) })
+
 /** The kinds that the console filters by; a newer server may have more. */
 export const RECORD_KINDS = [
   'node',

@@ -21,6 +21,7 @@ import { usedNames } from './0020-used-names.ts'
 import { alerts } from './0022-alerts.ts'
 import { people } from './0023-people.ts'
 import { history } from './0026-history.ts'
+import { pendingChanges } from './0027-pending-changes.ts'
 import { counts } from './live-0002-counts.ts'
 
 /** In order; a released migration is never edited. The database counts how many of them it has. */
@@ -54,6 +55,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX alert_rules_of_domains ON alert_rules (domain_id);`,
   people,
   history,
+  pendingChanges,
 ]
 
 export const LIVE_MIGRATIONS: readonly string[] = [
