@@ -75,6 +75,7 @@ export const OUTLINE: readonly OutlineGroup[] = [
       page('many-at-once', 'Many at once'),
       page('cli', 'The postern command'),
       page('api', 'API'),
+      page('history', 'History'),
       page('requests', 'Requests'),
       page('traffic', 'Traffic'),
       page('backup-and-restore', 'Backup and restore'),

@@ -1,5 +1,5 @@
 import type { Endpoint } from '@postern/contract/endpoints/endpoint'
-import { TAKE_BACK, TAKE_BACK_HEADER } from '@postern/contract/history/history'
+import { TAKE_BACK, TAKE_BACK_HEADER } from '@postern/contract/history/take-back'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type * as z from 'zod/mini'
 import type { Actor } from '../changes/actor.ts'

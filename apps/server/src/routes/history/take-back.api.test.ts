@@ -1,4 +1,4 @@
-import { TAKE_BACK_HEADER } from '@postern/contract/history/history'
+import { TAKE_BACK_HEADER } from '@postern/contract/history/take-back'
 import { startTestServer } from '@postern/testkit/server'
 import { fresh } from '@postern/testkit/shared'
 import { expect, it } from 'vitest'
