@@ -49,7 +49,7 @@ function Pending({ change, seenAt }: { change: PendingChange; seenAt: number }) 
                 Take Back Now
               </Button>
             )}
-            <Button size="sm" variant="primary" disabled={isBusy} onClick={keep}>
+            <Button size="sm" disabled={isBusy} onClick={keep}>
               Keep
             </Button>
           </>
