@@ -8,6 +8,7 @@ import type {
   TcpService,
   TcpServiceFormInput,
 } from '@postern/contract/services/services'
+import { Login } from '@postern/contract/sign-in/auth'
 
 /** The API of the demonstration's installation, as the console uses it. */
 export interface Api {
@@ -22,7 +23,7 @@ export interface Api {
 
 export async function signIn(origin: string, username: string, password: string): Promise<Api> {
   const login = await call(origin, '', endpoints.login, {}, { username, password })
-  const { token } = endpoints.login.answer.parse(login)
+  const { token } = Login.parse(login)
   const ask = (endpoint: Endpoint, params = {}, body?: unknown) => call(origin, token, endpoint, params, body)
   return {
     getConfig: async () => endpoints.config.answer.parse(await ask(endpoints.config)),

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 
 const PAGE = readFileSync(join(import.meta.dirname, '../..', 'docs/api.md'), 'utf8')
 
-/** What the table's last column says; a session goes without saying. */
+/** What the table's last column says; a session or an API token goes without saying. */
 const NEEDS: Readonly<Record<Endpoint['auth'], string>> = {
   none: 'nothing',
   session: '',
@@ -21,7 +21,8 @@ test('the page has each endpoint once, with the token that it needs', () => {
   const rows = [...PAGE.matchAll(/^\| `([A-Z]+ \/api\S*)` \| (?:\S.*?) \| (.*?) ?\|$/gm)]
   const told = rows.map(([, endpoint = '', needs = '']) => `${endpoint}: ${needs}`)
   const real = Object.values<Endpoint>(endpoints).map(
-    ({ method, path, auth }) => `${method} ${path}: ${NEEDS[auth]}`,
+    ({ method, path, auth, isSessionOnly }) =>
+      `${method} ${path}: ${isSessionOnly ? 'a session, and no API token' : NEEDS[auth]}`,
   )
   expect(told.sort()).toEqual(real.sort())
 })

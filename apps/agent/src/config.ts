@@ -1,3 +1,5 @@
+import { homedir } from 'node:os'
+import { join } from 'node:path'
 import { SYSTEM_PATH } from '@postern/host/processes/exec'
 
 /** The agent's environment variables; no other file reads them. */
@@ -15,6 +17,8 @@ export interface Environment {
   allTraffic: boolean
   dns: boolean
   configDir: string
+  /** Where the operator's command keeps what it signs in with. */
+  userDir: string
   /** Where to look for programs. Always includes the directories of system tools, which a user's path may lack. */
   path: string
   noColour: boolean
@@ -25,7 +29,7 @@ export const DEFAULT_CONFIG_DIR = '/etc/postern'
 type Variables = Readonly<Record<string, string | undefined>>
 
 export function readEnvironment(variables: Variables = process.env): Environment {
-  const { POSTERN_AGENT_DIR, PATH, NO_COLOR } = variables
+  const { POSTERN_AGENT_DIR, PATH, NO_COLOR, XDG_CONFIG_HOME } = variables
   return {
     ...readServer(variables),
     tokenFile: variables.POSTERN_TOKEN_FILE || undefined,
@@ -37,6 +41,7 @@ export function readEnvironment(variables: Variables = process.env): Environment
     allTraffic: variables.POSTERN_ALL_TRAFFIC === 'true',
     dns: variables.POSTERN_DNS === 'true',
     configDir: POSTERN_AGENT_DIR || DEFAULT_CONFIG_DIR,
+    userDir: join(XDG_CONFIG_HOME || join(variables.HOME || homedir(), '.config'), 'postern'),
     path: PATH ? `${PATH}:${SYSTEM_PATH}` : SYSTEM_PATH,
     noColour: Boolean(NO_COLOR),
   }

@@ -15,6 +15,11 @@ export const EXIT_CODES = {
   'not-connected': [12, 'the agent is not connected or not running'],
   'server-answer': [13, "the agent cannot use the server's answer"],
   'not-reached': [14, 'for why: visitors of the address get no answer'],
+  'not-signed-in': [15, 'there is no server to work with: use postern login'],
+  'not-allowed': [16, 'the token may not do this'],
+  'not-found': [17, 'there is no such record, or several have this name'],
+  refused: [18, 'the server refused the values, or they conflict with another record'],
+  different: [19, 'for diff: the server is not as the file says'],
 } as const satisfies Record<string, readonly [number, string]>
 
 export type Outcome = keyof typeof EXIT_CODES

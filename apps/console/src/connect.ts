@@ -2,6 +2,7 @@ import { createApi } from './api/client.ts'
 import type { ConsoleContext } from './api/context.ts'
 import { createSession } from './stores/session.ts'
 import { toast } from './ui/feedback/Toasts.tsx'
+import { urls } from './util/urls.ts'
 
 /** The session of this browser, and the client of its server. */
 export function connect(): ConsoleContext {
@@ -20,6 +21,11 @@ export function connect(): ConsoleContext {
     onAccepted: session.accept,
     onRefused: () => session.end(false),
     onSignIn: () => location.reload(),
+    onFactorWanted() {
+      if (location.pathname === urls.setUpFactor()) return
+      session.remember(location.pathname + location.search)
+      location.replace(urls.setUpFactor())
+    },
     onBadRequest: toast.error,
   })
   return { api, session }

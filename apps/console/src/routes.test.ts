@@ -5,6 +5,7 @@ import { routePaths, urls } from './util/urls.ts'
 
 const examples = {
   home: urls.home(),
+  setUpFactor: urls.setUpFactor(),
   domains: urls.domains(),
   testSignIn: urls.testSignIn(),
   domainLogs: urls.domainLogs('app.example.com'),
@@ -15,6 +16,8 @@ const examples = {
   services: urls.services(),
   serviceLogs: urls.serviceLogs({ nodeId: 7, type: 'http', id: 3 }),
   serviceTraffic: urls.serviceTraffic({ nodeId: 7, type: 'http', id: 3 }, 0),
+  account: urls.account(),
+  people: urls.people(),
   serviceHistory: urls.serviceHistory({ nodeId: 7, type: 'http', id: 3 }),
   history: urls.history({ kind: 'service', id: '3' }),
   settings: urls.settings(),

@@ -3,7 +3,7 @@ import type { RouteObject } from 'react-router'
 import { NotFoundPage, PageBoundary } from './components/ErrorPages.tsx'
 import { type LoadPage, pageOf } from './components/page-of.tsx'
 import { SignedIn } from './components/SignedIn.tsx'
-import { SessionFrame } from './pages/layout/Layout.tsx'
+import { BareFrame, SessionFrame } from './pages/layout/Layout.tsx'
 import { NodesPage } from './pages/nodes/NodesPage.tsx'
 import { routePaths } from './util/urls.ts'
 
@@ -23,6 +23,9 @@ const PAGES: Record<keyof typeof routePaths, LoadPage> = {
   domainLogs: async () => (await import('./pages/logs/LogsPages.tsx')).DomainLogsPage,
   serviceLogs: async () => (await import('./pages/logs/LogsPages.tsx')).ServiceLogsPage,
   serviceTraffic: async () => (await import('./pages/traffic/ServiceTrafficPage.tsx')).ServiceTrafficPage,
+  account: async () => (await import('./pages/account/AccountPage.tsx')).AccountPage,
+  people: async () => (await import('./pages/people/PeoplePage.tsx')).PeoplePage,
+  setUpFactor: async () => (await import('./pages/account/SetUpFactorPage.tsx')).SetUpFactorPage,
   settings: async () => (await import('./pages/settings/SettingsPage.tsx')).SettingsPage,
   alerts: async () => (await import('./pages/alerts/AlertsPage.tsx')).AlertsPage,
   alertHistory: async () => (await import('./pages/alerts/AlertHistoryPage.tsx')).AlertHistoryPage,
@@ -34,6 +37,9 @@ export type PageRoute = RouteObject & { handle?: LoadPage }
 
 const isPage = (name: string): name is keyof typeof PAGES => Object.hasOwn(PAGES, name)
 
+/** Has nothing around it. */
+const ALONE = 'setUpFactor'
+
 /** The router's table; the `handle` of a page loads it. */
 export const routes: PageRoute[] = [
   {
@@ -44,10 +50,14 @@ export const routes: PageRoute[] = [
       </Suspense>,
     ),
     children: [
-      ...Object.keys(routePaths).filter(isPage).map(routeOf),
+      ...Object.keys(routePaths)
+        .filter(isPage)
+        .filter((name) => name !== ALONE)
+        .map((name) => routeOf(name)),
       { path: '*', element: <NotFoundPage /> },
     ],
   },
+  aloneRoute(),
 ]
 
 function routeOf(name: keyof typeof PAGES): PageRoute {
@@ -59,6 +69,11 @@ function routeOf(name: keyof typeof PAGES): PageRoute {
     handle: load,
     element: name === 'why' ? page : <SignedIn>{page}</SignedIn>,
   }
+}
+
+function aloneRoute(): PageRoute {
+  const route = routeOf(ALONE)
+  return { ...route, element: <BareFrame>{route.element}</BareFrame> }
 }
 
 function inBoundary(page: ReactNode) {

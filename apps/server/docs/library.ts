@@ -1,5 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
+import type { OpenApi } from './reference/openapi.ts'
+import { withReference } from './reference/reference.ts'
 import { type DocsPage, renderDocsPage } from './render.ts'
 
 /** The documentation of a repository: pages by their address below `/docs/`, and the names of its images. */
@@ -32,7 +34,18 @@ export function readDocs(rootDir: string): DocsLibrary {
   const pages = [...sources].map(
     ([name, { file, text }]) => [name, renderDocsPage(text, addressOf(file))] as const,
   )
-  return { pages: new Map(pages), images }
+  return { pages: withApi(rootDir, new Map(pages)), images }
+}
+
+/** Where the API is written down for programs; the page about it has the same. */
+export const OPENAPI = 'docs/openapi.json'
+
+function withApi(rootDir: string, pages: Map<string, DocsPage>): Map<string, DocsPage> {
+  const page = pages.get('api')
+  const file = `${rootDir}/${OPENAPI}`
+  if (!page || !existsSync(file)) return pages
+  const document: OpenApi = JSON.parse(readFileSync(file, 'utf8'))
+  return pages.set('api', withReference(page, document))
 }
 
 interface Source {

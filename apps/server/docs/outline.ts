@@ -50,6 +50,7 @@ export const OUTLINE: readonly OutlineGroup[] = [
       page('sign-in', 'Sign-in'),
       page('tcp-and-udp', 'TCP and UDP'),
       page('gateways', 'Gateways'),
+      page('services-that-end', 'Services that end'),
       page('domain-or-path', 'A domain or a path'),
       page('behind-the-proxy', 'Behind the proxy'),
     ],
@@ -70,10 +71,14 @@ export const OUTLINE: readonly OutlineGroup[] = [
   {
     title: 'Operate',
     pages: [
+      page('people', 'People'),
       page('accounts', 'Accounts and passwords'),
+      page('second-factors', 'Second factors and passkeys'),
       page('palette', 'Search and commands'),
       page('many-at-once', 'Many at once'),
       page('cli', 'The postern command'),
+      page('command', 'Work from a terminal'),
+      page('programs', 'API tokens'),
       page('api', 'API'),
       page('history', 'History'),
       page('requests', 'Requests'),

@@ -1,9 +1,9 @@
-import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { makeAssets } from './assets.ts'
 import { hasDecisions, NOT_FOUND, renderDecisions, renderHome } from './home.ts'
-import { readDocs } from './library.ts'
+import { OPENAPI, readDocs } from './library.ts'
 import { outlineOf } from './outline.ts'
 import { type PageContent, renderDocument } from './page.ts'
 import { makeSearchIndex } from './search-index.ts'
@@ -24,6 +24,11 @@ export async function writeDocs(rootDir: string): Promise<void> {
     writeText(join(target, `${content.name}.html`), renderDocument(content, { assets, outline }))
   writeText(join(target, '404.html'), renderDocument(NOT_FOUND, { assets, outline }))
   for (const [name, text] of files) writeText(join(target, name), text)
+  if (existsSync(join(rootDir, OPENAPI)))
+    writeText(
+      join(target, 'openapi.json'),
+      JSON.stringify(JSON.parse(readFileSync(join(rootDir, OPENAPI), 'utf8'))),
+    )
   for (const name of library.images) cpSync(join(rootDir, 'docs', name), join(target, name))
 }
 

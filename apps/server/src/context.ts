@@ -6,7 +6,10 @@ import { type Logger, pino } from 'pino'
 import { loadAuthority } from './certificates/authority.ts'
 import { createLiveBus } from './changes/live.ts'
 import { publicUrl, type ServerConfig } from './config.ts'
+import { UNLIMITED } from './core/access/access.ts'
 import { createAttempts } from './core/accounts/attempts.ts'
+import { createFactorLimits } from './core/accounts/factors/limits.ts'
+import type { StepTokenKind } from './core/accounts/factors/step-tokens.ts'
 import { createGate } from './core/accounts/gate.ts'
 import { createLoginLimits } from './core/accounts/login-limits.ts'
 import { PASSWORD_COST, type PasswordCost } from './core/accounts/passwords.ts'
@@ -27,6 +30,7 @@ import { readAgentFiles } from './core/nodes/agent-files.ts'
 import { createAgents } from './core/nodes/agents.ts'
 import { createLiveFigures } from './core/nodes/figures.ts'
 import { createTokenUses } from './core/nodes/token-uses.ts'
+import { createProgramRates } from './core/programs/rates.ts'
 import { openSecrets } from './core/secrets/sealed-rows.ts'
 import { loadSettings } from './core/settings/live-settings.ts'
 import { createProviders } from './core/sign-in/create-provider.ts'
@@ -100,8 +104,11 @@ export async function buildContext(given: ServerConfig, log: Logger, world: Worl
     ends.push(() => liveDb.destroy())
     const live = await createLiveFigures({ liveDb, bus, log, ...world })
     ends.push(() => live.dispose())
-    const tokenUses = await createTokenUses({ db, liveDb, log, ...world })
+    const usesParts = { db, liveDb, log, ...world }
+    const tokenUses = await createTokenUses(usesParts, { tokens: 'node_tokens', uses: 'token_uses' })
     ends.push(() => tokenUses.close())
+    const apiTokenUses = await createTokenUses(usesParts, { tokens: 'api_tokens', uses: 'api_token_uses' })
+    ends.push(() => apiTokenUses.close())
     const upkeep = createUpkeep({ liveDb, log, ...world })
     ends.push(() => upkeep.close())
     const totals = await takeTotals({ file: config.paths.counters, log, ...world })
@@ -120,6 +127,8 @@ export async function buildContext(given: ServerConfig, log: Logger, world: Worl
     return {
       ...world,
       config,
+      /** What whoever asks may do, and with what: `http/access.ts` narrows it, and `db`, for a limited person. */
+      access: UNLIMITED,
       /** What people set in the console; in force by `config`. */
       liveSettings,
       log,
@@ -131,6 +140,7 @@ export async function buildContext(given: ServerConfig, log: Logger, world: Worl
       live,
       agents: createAgents({ bus, tokenUses, clock: world.clock }),
       tokenUses,
+      apiTokenUses,
       backups,
       counts,
       totals,
@@ -138,6 +148,14 @@ export async function buildContext(given: ServerConfig, log: Logger, world: Worl
       edges: createEdgeHub({ db, bus, live, counts, logs, log, ...world }),
       feeds: createFeeds(bus, (err) => log.error({ err }, 'a stream could not be computed')),
       loginLimits: createLoginLimits(world.clock),
+      /** Limits wrong codes and passkeys, once a password was right or instead of it. */
+      factorLimits: createFactorLimits(world.clock),
+      /** What steps of signing in, and of setting up a second factor, pass on. */
+      stepTokens: createFlowTokens<StepTokenKind>(world.randomBytes(32), world.clock),
+      /** Limits what programs do with API tokens, */
+      programRates: createProgramRates(world.clock),
+      /** and how often a source shows unknown ones. */
+      unknownTokens: createAttempts(world.clock),
       tickets: createTickets(world.randomBytes(32), world.clock),
       /** Proofs of domain checks that are under way. */
       proofs: createProofs(world.randomBytes),

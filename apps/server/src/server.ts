@@ -11,6 +11,7 @@ import { createResolver } from './core/domains/resolver.ts'
 import { prepareInstallation } from './core/first-start.ts'
 import { startTakingBack } from './core/history/pending.ts'
 import { createMetrics } from './core/metrics/metrics.ts'
+import { startEnding } from './core/services/ending.ts'
 import { startKeyRenewal } from './core/sign-in/keys.ts'
 import { listenOnSocket, openLoopback } from './listen.ts'
 import { openMetrics } from './metrics.ts'
@@ -47,6 +48,7 @@ export async function startServer(
     const generatedAdmin = await prepareInstallation(context)
     await startRenewal(context)
     startKeyRenewal(context)
+    await startEnding(context)
     await startOrders(context)
     startAlerts(context)
     await startTakingBack(context)

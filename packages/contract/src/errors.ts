@@ -14,11 +14,16 @@ export const ErrorCode = z.enum([
   // 401: the caller is not known, or name and password do not match.
   'unauthenticated',
   'credentials',
+  // A wrong code, or a passkey that is not known here; and the first step of signing in took too long ago.
+  'factor',
+  'sign_in_over',
   // The sign-in in front of a service, which answers instead of it.
   'sign_in',
   // 403: not this kind of caller, role, origin or host; a known token that was revoked or has expired.
   'kind',
   'role',
+  // The installation requires a second factor, which this person must set up first.
+  'second_factor',
   'origin',
   'host',
   'token_revoked',

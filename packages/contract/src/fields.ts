@@ -1,4 +1,5 @@
 import { findCidr, formatCidr } from '@postern/net/cidr'
+import { findDuration } from '@postern/net/duration'
 import { isDomainName, isHostname, normaliseDomain } from '@postern/net/hostname'
 import { findIp, formatIp, isIpv4 } from '@postern/net/ip'
 import { isPublicKey, isWireGuardKey } from '@postern/net/keys'
@@ -47,6 +48,13 @@ export const name = z.string(missing(MESSAGES.required)).check(
   z.refine((text) => !NOT_IN_A_NAME.test(text), MESSAGES.controlCharacters),
 )
 
+/** Six digits, or a recovery code, which may be grouped in any way. */
+export const code = z.string(missing(MESSAGES.required)).check(
+  z.overwrite((text) => text.replace(/[\s-]/g, '').toLowerCase()),
+  z.minLength(1, MESSAGES.required),
+  z.regex(/^(\d{6}|[a-z2-7]{16})$/, MESSAGES.code),
+)
+
 export const id = z.int().check(z.positive())
 /** An id in a path or query, where everything is text. */
 export const idText = z.pipe(z.string().check(z.regex(/^[1-9]\d{0,14}$/)), z.transform(Number))
@@ -73,6 +81,16 @@ function isInstant(text: string): boolean {
 export const instant = z.pipe(
   z.string(MESSAGES.date).check(z.refine(isInstant, { error: MESSAGES.date, abort: true })),
   z.transform((text: string) => new Date(text).toISOString()),
+)
+
+const readDuration = z.transform((value: string | number) =>
+  typeof value === 'string' ? (findDuration(value) ?? value) : value,
+)
+
+/** A length of time: a number of seconds, or text like `90m`, `1h30m` or `7d`. It comes out in seconds. */
+export const duration = z.pipe(
+  readDuration as z.ZodMiniType<number, string | number>,
+  z.int(MESSAGES.duration).check(z.gte(1, MESSAGES.duration), z.lte(LIMITS.longestTtl, MESSAGES.duration)),
 )
 
 /** A domain name, brought into its one spelling. Wildcards are refused with a message of their own. */

@@ -2,6 +2,10 @@
 export const LIMITS = {
   nameLength: 100,
   passwordLength: 1024,
+  passkeys: 20,
+  recoveryCodes: 10,
+  /** Of a password that somebody chooses. */
+  passwordLeast: 8,
   pageSize: 10,
   cardPageSize: 5,
   maxPageSize: 100,
@@ -16,6 +20,8 @@ export const LIMITS = {
   gatewayNetworks: 50,
   allowedEmails: 1000,
   bypassLength: 8000,
+  /** Of a service's time to live, in seconds: ten years. */
+  longestTtl: 315_360_000,
   /** For each source of a node. */
   publishedServices: 200,
   /** That publish services of one node. */
@@ -34,6 +40,9 @@ export const LIMITS = {
   /** Domains that a person allows one node's agent to use. */
   agentGivenDomains: 100,
   tokensPerNode: 100,
+  apiTokensPerPerson: 50,
+  /** With one API token: all of them at once, or as many in each minute. */
+  apiTokenRequests: 600,
   handshakeStale: 180_000,
   /** Of an address that someone asks about, and of the path in it. */
   tracedAddress: 2048,
@@ -64,6 +73,9 @@ export const LIMITS = {
   alertRules: 50,
   alertRecipients: 20,
   alertSecretLength: 2000,
+  people: 500,
+  /** Nodes, and as many domains, that somebody is limited to. */
+  reachEntries: 500,
   /** Packages of a machine. */
   waitingUpdates: 20,
   /** In bytes: what WireGuard leaves of the usual 1500, over IPv6 too. */

@@ -16,6 +16,10 @@ const RESERVED_PATHS: readonly string[] = [
   'requests',
   'settings',
   'alerts',
+  'people',
+  'account',
+  /** Where somebody who was invited chooses a password. */
+  'invite',
   /** Certificate authorities verify names there. */
   '.well-known',
   /** Sign-in in front of services. */

@@ -7,8 +7,12 @@ export const TOKEN_PREFIXES = {
   session: 'pts_',
   /** Opens the streams of one session for a moment, and nothing else. */
   ticket: 'ptt_',
+  /** The secret part of a link for a person who was invited. */
+  invite: 'pti_',
   /** An access token of a node. */
   node: 'ptn_',
+  /** A program's token, with rights of the person who made it. */
+  api: 'pta_',
 } as const
 
 /** The cookie of the console's session. */

@@ -5,7 +5,8 @@ export const CARRIERS = ['bearer', 'cookie', 'http cookie', 'query', 'basic', 'o
 export type Carrier = (typeof CARRIERS)[number]
 
 /**
- * What a credential gives access to: `known node` was revoked or has expired, `nothing` no longer works or never did.
+ * What a credential gives access to: `program` is an API token, `known …` was revoked or has expired, `nothing` no
+ * longer works or never did.
  */
 export type CredentialKind =
   | 'session'
@@ -13,6 +14,8 @@ export type CredentialKind =
   | 'node'
   | 'known node'
   | 'unknown node'
+  | 'program'
+  | 'known program'
   | 'edge'
   | 'nothing'
 
@@ -30,20 +33,33 @@ const TAKES: Record<AuthKind, readonly Carrier[]> = {
 }
 
 type Worth = Partial<Record<CredentialKind, Verdict>>
-const TO_PEOPLE: Worth = { session: 200, node: 403, 'known node': 403, 'unknown node': 403 }
+const TO_PROGRAMS: Worth = { program: 200, 'known program': 403 }
+const TO_PEOPLE: Worth = {
+  ...TO_PROGRAMS,
+  session: 200,
+  node: 403,
+  'known node': 403,
+  'unknown node': 403,
+}
 const WORTH: Record<AuthKind, Worth> = {
   none: {},
   session: TO_PEOPLE,
   download: TO_PEOPLE,
   stream: TO_PEOPLE,
-  'session or node': { session: 200, node: 200, 'known node': 403 },
-  node: { node: 200, 'known node': 403, session: 403 },
+  'session or node': { ...TO_PROGRAMS, session: 200, node: 200, 'known node': 403 },
+  node: { node: 200, 'known node': 403, session: 403, program: 403, 'known program': 403 },
   edge: { edge: 200 },
 }
 
 /** What the contract says about an endpoint, written as an independent rule: nothing here uses the server's code. */
-export function verdictOf({ auth, method }: Endpoint, carrier: Carrier, kind: CredentialKind): Verdict {
+export function verdictOf(
+  { auth, method, isSessionOnly }: Endpoint,
+  carrier: Carrier,
+  kind: CredentialKind,
+): Verdict {
   if (auth === 'none') return 200
+  if (kind === 'program' && carrier === 'bearer' && isSessionOnly) return 403
+  if (/program/.test(kind) && carrier !== 'bearer') return 401
   if (kind === 'ticket') return auth === 'stream' && carrier === 'query' ? 200 : 401
   // A cookie of this name that is not a session belongs to a service.
   const isRead = carrier !== 'cookie' || (method === 'GET' && kind === 'session')

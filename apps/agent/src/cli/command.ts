@@ -40,8 +40,8 @@ export interface CommandDefinition<O> {
   help: string
   /** `bare` is the value of an option without one. */
   options: Record<string, { type: 'string' | 'boolean'; bare?: string }>
-  /** What stands on the command line without a name; `parse` finds it under this one. */
-  argument?: string
+  /** What stands on the command line without a name; `parse` finds each under its name. */
+  argument?: string | readonly string[]
   /** @throws AgentError `usage`. */
   parse(values: Values, context: Context): O
   run(call: Call, options: O): Promise<Outcome>
@@ -61,7 +61,7 @@ export function defineCommand<O>(definition: CommandDefinition<O>): Command {
     summary,
     help,
     async execute(context, args) {
-      const values = parseValues(args, { ...options, ...COMMON }, argument)
+      const values = parseValues(args, { ...options, ...COMMON }, [argument ?? []].flat())
       const directory = findText(values, 'config-dir') ?? context.environment.configDir
       const paths = agentPaths(resolve(directory))
       return await definition.run(
@@ -75,16 +75,16 @@ export function defineCommand<O>(definition: CommandDefinition<O>): Command {
 function parseValues(
   args: readonly string[],
   options: CommandDefinition<unknown>['options'],
-  argument: string | undefined,
+  names: readonly string[],
 ): Values {
   try {
-    const allowPositionals = argument !== undefined
+    const allowPositionals = names.length > 0
     const found = parseArgs({ args: fillBare(args, options), options, strict: true, allowPositionals })
-    const [first, second] = found.positionals
-    if (second !== undefined) throw new TypeError(`Unexpected argument '${second}'`)
+    const rest = found.positionals[names.length]
+    if (rest !== undefined) throw new TypeError(`Unexpected argument '${rest}'`)
+    const named = Object.fromEntries(names.map((name, index) => [name, found.positionals[index]]))
     // Each option is a single text or flag, which is all that Values allows.
-    const values = found.values as Values
-    return argument === undefined || first === undefined ? values : { ...values, [argument]: first }
+    return { ...(found.values as Values), ...named }
   } catch (error) {
     throw new AgentError('usage', messageOf(error))
   }

@@ -54,23 +54,23 @@ export function parseConnectOptions(values: Values, { environment }: Context): C
 }
 
 /** The server's origin. Without TLS others could read the token on the way, so plain http is only for this machine. */
-export function parseServerUrl(text: string): URL {
+export function parseServerUrl(text: string, what = '--url'): URL {
   let url: URL
   try {
     url = new URL(/^[a-z]+:\/\//i.test(text) ? text : `https://${text}`)
   } catch {
-    throw new AgentError('usage', '--url must be an address like https://postern.example.com')
+    throw new AgentError('usage', `${what} must be an address like https://postern.example.com`)
   }
   const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname)
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLocal))
-    throw new AgentError('usage', '--url must begin with https://')
+    throw new AgentError('usage', `${what} must begin with https://`)
   if (url.pathname !== '/' || url.search || url.hash || url.username || url.password)
-    throw new AgentError('usage', '--url must be the server address only, without a path, user or query')
+    throw new AgentError('usage', `${what} must be the server address only, without a path, user or query`)
   return new URL(url.origin)
 }
 
 /** The command line takes precedence over the environment. */
-function parseTokenSource(values: Values, environment: Environment): ConnectOptions['token'] {
+export function parseTokenSource(values: Values, environment: Environment): ConnectOptions['token'] {
   const asked = { token: findText(values, 'token'), path: findText(values, 'token-file') }
   if (asked.token && asked.path) throw new AgentError('usage', 'Use either --token or --token-file')
   if (asked.token === '-' || asked.path === '-') return { kind: 'input' }
@@ -82,7 +82,7 @@ function parseTokenSource(values: Values, environment: Environment): ConnectOpti
   return token === undefined ? undefined : { kind: 'text', text: checkToken(token) }
 }
 
-function parseAuthority(values: Values, environment: Environment) {
+export function parseAuthority(values: Values, environment: Environment) {
   const asked = { fingerprint: findText(values, 'fingerprint'), caFile: findText(values, 'ca-file') }
   const { fingerprint, caFile } = asked.fingerprint || asked.caFile ? asked : environment
   if (fingerprint && caFile)

@@ -56,9 +56,9 @@ export function withTunnel(credentials: Credentials, config: AgentConfig): Crede
   return { ...credentials, policy: { ...(credentials.policy ?? PLAIN), tunnel: tunnelOf(config) } }
 }
 
-async function settleAuthority(
+export async function settleAuthority(
   url: URL,
-  { fingerprint, caFile }: ConnectOptions,
+  { fingerprint, caFile }: Pick<ConnectOptions, 'fingerprint' | 'caFile'>,
   stored: string | null,
 ): Promise<string | null> {
   // The stored roots may include the server's next one, and need no connection.

@@ -19,6 +19,8 @@ export interface HttpRequest {
 export interface HttpAnswer {
   status: number
   type: string
+  /** In how many seconds to ask again; 0 where the answer does not say so. */
+  retryAfter: number
   body: string
 }
 
@@ -43,7 +45,9 @@ export function request(url: URL, options: HttpRequest): Promise<HttpAnswer> {
 
 async function readAnswer(answer: IncomingMessage, maxBytes: number): Promise<HttpAnswer> {
   const body = await readToEnd(answer, maxBytes, 'the answer')
-  return { status: answer.statusCode ?? 0, type: answer.headers['content-type'] ?? '', body }
+  const { 'content-type': type = '', 'retry-after': after = '' } = answer.headers
+  const retryAfter = /^\d{1,6}$/.test(after) ? Number(after) : 0
+  return { status: answer.statusCode ?? 0, type, retryAfter, body }
 }
 
 class TimeoutError extends Error {

@@ -66,7 +66,7 @@ async function call<T extends z.ZodMiniType>(
   body?: object,
   timeoutMs = TIMEOUT_MS,
 ): Promise<z.output<T>> {
-  const answer = await send(access, endpoint, body, timeoutMs)
+  const answer = await send(access, { method: endpoint.method, path: pathOf(endpoint), body, timeoutMs })
   // Every server has the node's configuration: a 404 means that the node is gone. Other calls may be missing on older
   // servers.
   if (answer.status === 404 && endpoint !== endpoints.agentConfig && endpoint !== endpoints.registerKey)
@@ -81,16 +81,24 @@ const TIMEOUT_MS = 15_000
 /** Ten seconds, and as much until it is its turn. */
 const WHY_TIMEOUT_MS = 25_000
 
-async function send(
+export interface ServerRequest {
+  method: string
+  /** With its query. */
+  path: string
+  body?: object | undefined
+  timeoutMs?: number
+  maxBytes?: number
+}
+
+/** One request with the token. @throws AgentError when there is no answer; a refusal is one */
+export async function send(
   access: ServerAccess,
-  endpoint: Endpoint,
-  body: object | undefined,
-  timeoutMs: number,
+  { method, path, body, timeoutMs = TIMEOUT_MS, maxBytes = 1024 * 1024 }: ServerRequest,
 ): Promise<HttpAnswer> {
   const { url, token, trust } = access
   try {
-    return await request(new URL(pathOf(endpoint), url), {
-      method: endpoint.method,
+    return await request(new URL(path, url), {
+      method,
       headers: {
         accept: 'application/json',
         authorization: `Bearer ${token}`,
@@ -99,14 +107,19 @@ async function send(
       ...(body && { body: JSON.stringify(body) }),
       trust,
       timeoutMs,
-      maxBytes: 1024 * 1024,
+      maxBytes,
     })
   } catch (error) {
-    const untrusted = findTrustProblem(url, error)
-    if (untrusted) throw new AgentError('certificate', untrusted, { cause: error })
-    const reason = networkReason(url.hostname, error)
-    throw new AgentError('server-unreachable', `Cannot reach the server: ${reason}`, { cause: error })
+    throw unreachable(url, error)
   }
+}
+
+/** Why a request got no answer, in words. */
+export function unreachable(url: URL, error: unknown): AgentError {
+  const untrusted = findTrustProblem(url, error)
+  if (untrusted) return new AgentError('certificate', untrusted, { cause: error })
+  const reason = networkReason(url.hostname, error)
+  return new AgentError('server-unreachable', `Cannot reach the server: ${reason}`, { cause: error })
 }
 
 /** Only the server answers in JSON. A proxy's own 403 or 404 page means nothing about the token. */

@@ -8,6 +8,7 @@ function apiThatAnswers(response: () => Response | Promise<Response>, token: str
   const onAccepted = vi.fn()
   const onRefused = vi.fn()
   const onSignIn = vi.fn()
+  const onFactorWanted = vi.fn()
   const onBadRequest = vi.fn()
   const api = createApi({
     fetch,
@@ -17,9 +18,10 @@ function apiThatAnswers(response: () => Response | Promise<Response>, token: str
     onAccepted,
     onRefused,
     onSignIn,
+    onFactorWanted,
     onBadRequest,
   })
-  return { api, fetch, onAccepted, onRefused, onSignIn, onBadRequest }
+  return { api, fetch, onAccepted, onRefused, onSignIn, onFactorWanted, onBadRequest }
 }
 
 const json = (status: number, body: unknown) => () => Response.json(body, { status })

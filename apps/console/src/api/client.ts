@@ -22,6 +22,8 @@ export interface ApiContext {
   onRefused: () => void
   /** The sign-in in front of the console is over: only a page load can begin it again. */
   onSignIn: () => void
+  /** The person must set up a second factor before anything else. */
+  onFactorWanted: () => void
   /** A request that the server could not read; `message` is for people. */
   onBadRequest: (message: string) => void
 }
@@ -46,6 +48,7 @@ export function createApi(context: ApiContext) {
     const error = await readError(response)
     if (error.status === 400) context.onBadRequest(error.message)
     if (error.code === 'sign_in') context.onSignIn()
+    else if (error.code === 'second_factor') context.onFactorWanted()
     else if (endpoint.auth !== 'none' && isSessionOver(error, token)) context.onRefused()
     throw error
   }
@@ -95,7 +98,11 @@ export function createApi(context: ApiContext) {
     return urlOf(endpoint, { query: { ...query, token: await tickets.get(isRefused) } })
   }
 
-  return { call, listPage, listAll, download, streamUrl, onRefused: context.onRefused }
+  /** A stream was refused. */
+  const onRefused = ({ code }: ApiError) =>
+    code === 'second_factor' ? context.onFactorWanted() : context.onRefused()
+
+  return { call, listPage, listAll, download, streamUrl, onRefused }
 }
 
 /** A refusal because of the role does not end the session. */

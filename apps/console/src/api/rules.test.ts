@@ -1,4 +1,3 @@
-import type { Role } from '@postern/contract/sign-in/auth'
 import { expect, test } from 'vitest'
 import { canNameHost, type Rules, rulesFor } from './rules.ts'
 
@@ -10,10 +9,10 @@ const own = { system: false, source: null }
 const published = { system: false, source: 'docker' }
 const ourConsole = { system: true, source: null }
 
-const failed = { ssl: 'certbot' as const, certificate: { nextTryAt: '2027-01-01T00:00:00Z' } }
-const ordered = { ssl: 'certbot' as const, certificate: { nextTryAt: null } }
+const failed = { id: 1, ssl: 'certbot' as const, certificate: { nextTryAt: '2027-01-01T00:00:00Z' } }
+const ordered = { id: 1, ssl: 'certbot' as const, certificate: { nextTryAt: null } }
 const selfSigned = { ...failed, ssl: 'self-signed' as const }
-const guarded = { allowedEmails: ['a@example.com'] }
+const guarded = { id: 1, allowedEmails: ['a@example.com'] }
 
 /** Each rule with all kinds of records, and those for which an administrator may do it. */
 const TABLE: [rule: string, ask: (can: Rules) => boolean[], forAdmins: boolean[]][] = [
@@ -38,9 +37,9 @@ const TABLE: [rule: string, ask: (can: Rules) => boolean[], forAdmins: boolean[]
     [true, true, false],
   ],
   ['add a domain', ({ domain }) => [domain.add], [true]],
-  ['edit a domain', ({ domain }) => [domain.edit({})], [true]],
+  ['edit a domain', ({ domain }) => [domain.edit({ id: 1 })], [true]],
   ['order again', ({ domain }) => [failed, ordered, selfSigned].map(domain.retry), [true, false, false]],
-  ['delete a domain', ({ domain }) => [domain.remove({})], [true]],
+  ['delete a domain', ({ domain }) => [domain.remove({ id: 1 })], [true]],
   [
     'end sessions',
     ({ domain }) => ['a@example.com', 'b@example.com'].map((email) => domain.endSessions(guarded, email)),
@@ -49,13 +48,25 @@ const TABLE: [rule: string, ask: (can: Rules) => boolean[], forAdmins: boolean[]
 ]
 
 test.each(TABLE)('%s: as the record allows', (_, ask, forAdmins) => {
-  expect(ask(rulesFor('admin'))).toEqual(forAdmins)
+  expect(ask(rulesFor({ role: 'admin', reach: null }))).toEqual(forAdmins)
 })
 
-test.each(TABLE)('%s: only in roles that may call the API for it', (_, ask) => {
-  // A role that the contract does not have yet.
-  const nobody = rulesFor('viewer' as Role)
-  expect(ask(nobody)).not.toContain(true)
+test.each(TABLE)('%s: never by a viewer', (_, ask) => {
+  expect(ask(rulesFor({ role: 'viewer', reach: null }))).not.toContain(true)
+})
+
+test('an editor changes everything but what the installation is', () => {
+  const can = rulesFor({ role: 'editor', reach: null })
+  expect([own, published, ourConsole].map(can.service.edit)).toEqual([true, false, false])
+  expect([can.node.add, can.domain.add, can.settings, can.alerts]).toEqual([true, true, false, true])
+})
+
+test('a limited editor adds neither nodes nor domains, and edits the domains that were given to them', () => {
+  const can = rulesFor({ role: 'editor', reach: { nodes: [1], domains: [1] } })
+  expect([can.node.add, can.domain.add, can.settings, can.alerts]).toEqual([false, false, false, false])
+  expect([1, 2].map((id) => can.domain.edit({ id }))).toEqual([true, false])
+  expect([1, 2].map((id) => can.domain.retry({ ...failed, id }))).toEqual([true, false])
+  expect([can.node.expose, can.service.edit(own), can.node.edit(plain)]).toEqual([true, true, true])
 })
 
 test('gateways and the local node reach other hosts, a plain node only itself', () => {

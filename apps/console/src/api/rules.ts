@@ -1,10 +1,10 @@
 import type { Domain } from '@postern/contract/domains'
 import { endpoints } from '@postern/contract/endpoints/console-endpoints'
-import { ADMINS, type Endpoint } from '@postern/contract/endpoints/endpoint'
+import { administer, type Endpoint, lookAtAll, managePeople } from '@postern/contract/endpoints/endpoint'
 import type { Node } from '@postern/contract/nodes'
 import type { Pat } from '@postern/contract/pats'
 import type { Service } from '@postern/contract/services/services'
-import type { Role } from '@postern/contract/sign-in/auth'
+import type { Account } from '@postern/contract/sign-in/auth'
 import { useMemo } from 'react'
 import { useMe } from './queries.ts'
 
@@ -18,15 +18,18 @@ export const canNameHost = ({ isGateway, isLocal }: Pick<Node, 'isGateway' | 'is
 /** The console is a service that always exists, at its path. */
 export const isConsole = ({ system }: Pick<Service, 'system'>): boolean => system
 
-type Retriable = Pick<Domain, 'ssl'> & { certificate: Pick<Domain['certificate'], 'nextTryAt'> }
+type Retriable = Pick<Domain, 'id' | 'ssl'> & { certificate: Pick<Domain['certificate'], 'nextTryAt'> }
 
 export type Rules = ReturnType<typeof rulesFor>
 
-/**
- * What a person in this role may do, and to which records. The console offers only that, and the server enforces it.
- */
-export function rulesFor(role: Role) {
-  const may = ({ roles }: Endpoint) => roles === undefined || roles === 'any' || roles.includes(role)
+/** Who asks: the role, and what a limited person is limited to. */
+export type Asker = Pick<Account, 'role' | 'reach'>
+
+/** What a person may do, and to which records. The console offers only that, and the server enforces it. */
+export function rulesFor({ role, reach }: Asker) {
+  const may = ({ roles, isWhole }: Pick<Endpoint, 'roles' | 'isWhole'>) =>
+    roles === undefined || ((roles === 'any' || roles.includes(role)) && !(isWhole && reach))
+  const isGiven = ({ id }: { id: number }) => !reach || reach.domains.includes(id)
   const rule =
     <R>(endpoint: Endpoint, allows: (record: R) => boolean = () => true) =>
     (record: R): boolean =>
@@ -62,31 +65,41 @@ export function rulesFor(role: Role) {
     },
     service: {
       // A service that an agent publishes can be changed only there.
-      edit: rule(endpoints.updateHttpService, ({ source }: Pick<Service, 'source'>) => source === null),
+      edit: rule(
+        endpoints.updateHttpService,
+        ({ source, system }: Pick<Service, 'source' | 'system'>) =>
+          source === null && (!system || role === 'admin'),
+      ),
       enable: rule(endpoints.enableService, (service: Pick<Service, 'system'>) => !isConsole(service)),
       mute: rule(endpoints.muteService, (service: Pick<Service, 'system'>) => !isConsole(service)),
       remove: rule(endpoints.deleteService, (service: Pick<Service, 'system'>) => !isConsole(service)),
     },
     /** How the installation is set up. */
-    settings: ADMINS.includes(role),
+    settings: may(administer),
+    people: may(managePeople),
+    /** What is wrong anywhere, and who is told of it. */
+    alerts: may(lookAtAll),
     domain: {
       add: may(endpoints.createDomain),
-      edit: rule(endpoints.updateDomain),
+      edit: rule(endpoints.updateDomain, isGiven),
       retry: rule(
         endpoints.retryCertificate,
         // There is an order that a person may want to repeat now.
-        ({ ssl, certificate }: Retriable) => ssl === 'certbot' && certificate.nextTryAt !== null,
+        (domain: Retriable) =>
+          isGiven(domain) && domain.ssl === 'certbot' && domain.certificate.nextTryAt !== null,
       ),
-      remove: rule(endpoints.deleteDomain),
+      remove: rule(endpoints.deleteDomain, isGiven),
       /** The owner of an address. */
-      endSessions: (domain: Pick<Domain, 'allowedEmails'>, email: string) =>
-        may(endpoints.endSessions) && domain.allowedEmails.includes(email),
+      endSessions: (domain: Pick<Domain, 'id' | 'allowedEmails'>, email: string) =>
+        may(endpoints.endSessions) && isGiven(domain) && domain.allowedEmails.includes(email),
     },
   }
 }
 
-/** What the signed-in person may do. Until the role is known everything is offered. */
+/** What the signed-in person may do. Until it is known everything is offered. */
 export function useRules(): Rules {
-  const role = useMe().data?.role ?? 'admin'
-  return useMemo(() => rulesFor(role), [role])
+  const { data = UNKNOWN } = useMe()
+  return useMemo(() => rulesFor(data), [data])
 }
+
+const UNKNOWN: Asker = { role: 'admin', reach: null }

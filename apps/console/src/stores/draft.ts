@@ -6,7 +6,7 @@ import type { InstallationSettings } from '@postern/contract/settings/console-se
 const KEY = 'draft'
 
 /** The settings that are changed together. */
-export type SettingsSection = 'name' | 'provider' | 'authority' | 'requests' | 'links'
+export type SettingsSection = 'name' | 'signIn' | 'provider' | 'authority' | 'requests' | 'links'
 
 /** The form and the record that it edits; without one it creates a new record. */
 export type DraftForm =

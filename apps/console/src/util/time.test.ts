@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatDate, formatMoment, formatRelativeTime } from './time.ts'
+import { formatDate, formatMoment, formatRelativeTime, formatTimeLeft } from './time.ts'
 
 test('a date is month, day and year with two, two and four digits', () => {
   expect(formatDate('2027-03-31T12:00:00.000Z')).toBe('03/31/2027')
@@ -40,3 +40,13 @@ test.each([
 test.each([null, undefined, 0])('%s has no time: a dash', (time) => {
   expect(formatRelativeTime(time, NOW)).toBe('-')
 })
+
+test.each([
+  [-5000, '0 s'],
+  [1, '1 s'],
+  [89_000, '89 s'],
+  [7_199_000, '2 h'],
+  [3_600_000, '60 min'],
+  [35 * 3_600_000, '35 h'],
+  [7 * 86_400_000 - 60_000, '7 days'],
+])('%s ms from now are %s', (left, words) => expect(formatTimeLeft(NOW + left, NOW)).toBe(words))

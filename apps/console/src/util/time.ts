@@ -38,3 +38,13 @@ export function formatRelativeTime(time: number | null | undefined, now: number)
   const step = STEPS.find(({ ms }) => now - time >= ms)
   return step ? ago.format(-Math.floor((now - time) / step.ms), step.unit) : 'just now'
 }
+
+/** `2 h` until a time in ms since the epoch, rounded; seconds are rounded up, so that `0 s` means now. */
+export function formatTimeLeft(time: number, now: number): string {
+  const seconds = Math.max(Math.ceil((time - now) / 1000), 0)
+  if (seconds < 90) return `${seconds} s`
+  const minutes = Math.round(seconds / 60)
+  if (minutes < 90) return `${minutes} min`
+  const hours = Math.round(seconds / 3600)
+  return hours < 36 ? `${hours} h` : `${Math.round(hours / 24)} days`
+}

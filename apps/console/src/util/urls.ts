@@ -6,10 +6,14 @@ interface ServiceFilters {
   node?: number
 }
 
-/** Every path of the console. The router and all links are made of these; the sign-in page is a document of its own. */
+/** Every path of the console. The router and all links are made of these; the first two are documents of their own. */
 export const urls = {
   login: () => '/login',
+  /** Where a link for a person leads; its secret is behind the `#`. */
+  invite: () => '/invite',
   home: () => '/',
+  /** Where people are led who must set up a second factor before anything else. */
+  setUpFactor: () => '/account/second-factor',
   domains: () => '/domains',
   testSignIn: () => '/domains/test-sign-in',
   domainLogs: (domain: string) => `/domains/${encodeURIComponent(domain)}/logs`,
@@ -29,6 +33,8 @@ export const urls = {
   /** @param at the moment to show, in ms since the epoch */
   serviceTraffic: ({ nodeId, type, id }: Pick<Service, 'nodeId' | 'type' | 'id'>, at?: number) =>
     `/nodes/${nodeId}/${type}/${id}/traffic${at === undefined ? '' : `?at=${new Date(at).toISOString()}`}`,
+  account: () => '/account',
+  people: () => '/people',
   serviceHistory: ({ nodeId, type, id }: Pick<Service, 'nodeId' | 'type' | 'id'>) =>
     `/nodes/${nodeId}/${type}/${id}/history`,
   /** @param filters as the page's address has them */
@@ -64,8 +70,11 @@ export const serverUrls = {
   withoutDomain: () => '/docs/domain-or-path#what-breaks-without-a-domain',
   trustRoot: () => '/docs/certificates#trust-the-root',
   lostPassword: () => '/docs/accounts#a-forgotten-password',
+  secondFactors: () => '/docs/second-factors',
+  lostFactor: () => '/docs/second-factors#when-they-are-lost',
   root: () => '/install/root.crt',
   signIn: () => '/docs/sign-in',
+  people: () => '/docs/people',
   alerts: () => '/docs/alerts',
   backups: () => '/docs/backup-and-restore',
   webhooks: () => '/docs/alerts#webhooks',
@@ -80,6 +89,7 @@ export function contactUrl(config: { contactUrl: string | null } | undefined): s
 
 /** The same paths in the router's syntax. */
 export const routePaths = {
+  setUpFactor: '/account/second-factor',
   home: '/',
   domains: '/domains',
   testSignIn: '/domains/test-sign-in',
@@ -93,13 +103,15 @@ export const routePaths = {
   serviceTraffic: '/nodes/:nodeId/:type/:id/traffic',
   serviceHistory: '/nodes/:nodeId/:type/:id/history',
   requests: '/requests',
+  account: '/account',
+  people: '/people',
   history: '/history',
   settings: '/settings',
   alerts: '/alerts',
   alertHistory: '/alerts/history',
   alertChannels: '/alerts/channels',
   alertRules: '/alerts/rules',
-} as const satisfies Record<Exclude<keyof typeof urls, 'login'>, string>
+} as const satisfies Record<Exclude<keyof typeof urls, 'login' | 'invite'>, string>
 
 type Row = Pick<Service, 'nodeId' | 'type' | 'name'> & { id?: number }
 

@@ -14,5 +14,10 @@ export interface Actor {
   takeBackIn?: number
 }
 
+/** @param address '' where nobody can tell */
+export function personOf({ id, name }: { id: number; name: string }, address: string): Actor {
+  return { kind: 'person', id, name, address: address || null }
+}
+
 /** The installation's own work, like a renewal. */
 export const INSTALLATION: Actor = { kind: 'installation', id: null, name: 'postern', address: null }

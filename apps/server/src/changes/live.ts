@@ -12,13 +12,15 @@ export interface Touched {
   services?: readonly ServiceRef[]
   domains?: readonly number[]
   settings?: readonly ConsoleSetting[]
+  people?: readonly number[]
 }
 
 /**
  * `changed`: rows changed and are committed. `reported`: an edge reported the state of these services.
  * `ordered`: the orders of certificates for these domains are further. `edges`: an edge came, went or reported.
  * `figures`: live figures or problems of these nodes are new, and the status of those in `turned`; `isReport`: an agent
- * told problems. `session-ended`: its streams must end. `alerts`: alerts, their rules, channels or messages are others.
+ * told problems. `session-ended`: its streams must end. `access-changed`: a person may do and see other things, so that
+ * their streams begin anew. `alerts`: alerts, their rules, channels or messages are others.
  */
 export type Hint =
   | { kind: 'changed'; revision: number; touched: Touched }
@@ -27,6 +29,7 @@ export type Hint =
   | { kind: 'edges' }
   | { kind: 'figures'; nodes: readonly number[]; turned?: readonly number[]; isReport?: boolean }
   | { kind: 'session-ended'; sessionId: number }
+  | { kind: 'access-changed'; userId: number }
   | { kind: 'alerts' }
 
 export type Listener = (hint: Hint) => void

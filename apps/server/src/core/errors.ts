@@ -9,6 +9,12 @@ export class RequestError extends Error {
     this.code = code
     this.errors = errors
   }
+
+  /** The same error with other words. */
+  reworded(reword: (text: string) => string): RequestError {
+    const errors = this.errors?.map(({ field, message }) => ({ field, message: reword(message) }))
+    return Object.assign(Object.create(this) as RequestError, { message: reword(this.message), errors })
+  }
 }
 
 /** `noun` like `Node`. */
@@ -45,8 +51,8 @@ export class ForbiddenError extends RequestError {}
 /** Too many requests; `retryAfter` in seconds. */
 export class TooManyError extends RequestError {
   readonly retryAfter: number
-  constructor(retryAfter: number) {
-    super('Too many attempts, try again later', 'too_many')
+  constructor(retryAfter: number, message = 'Too many attempts, try again later') {
+    super(message, 'too_many')
     this.retryAfter = retryAfter
   }
 }

@@ -11,6 +11,10 @@ export const flag = (value: boolean): Flag => (value ? 1 : 0)
 export type Time = string
 /** Never changed after the insert. */
 export type Fixed<T> = ColumnType<T, T, never>
+export interface Dated {
+  created_at: Fixed<Time>
+  updated_at: Time
+}
 /** Text sealed by `core/secrets/secrets.ts`. */
 export type Sealed = string
 /** Text that is JSON; the comment gives its form. */

@@ -1,5 +1,11 @@
 import type { Flag } from './columns.ts'
 
+interface TokenUsesTable {
+  token_id: number
+  used_at: number
+  used_from: string | null
+}
+
 /** The second file: figures that may be lost. */
 export interface LiveDatabase {
   figures: {
@@ -28,5 +34,7 @@ export interface LiveDatabase {
   /** Up to which number an edge's counts are in the tables. */
   ledgers: { edge_id: number; ledger: string; seq: number }
   /** When an access token of a node was last used, in ms since the epoch, and from which IP address. */
-  token_uses: { token_id: number; used_at: number; used_from: string | null }
+  token_uses: TokenUsesTable
+  /** The same for the tokens of programs. */
+  api_token_uses: TokenUsesTable
 }

@@ -8,6 +8,8 @@ import { RECORDED, VALUES } from './recorded-tables.ts'
 const OTHERS: Record<string, string> = {
   sessions: 'come and go by themselves',
   sign_in_networks: 'follows from sign-ins',
+  invites: 'are secrets, and the change says who was invited',
+  recovery_codes: 'are secrets, and the change says that there are others',
   sign_ins: 'is a record of its own',
   signed_out: 'follows from sign-outs',
   orders: 'are steps of the authority',

@@ -9,14 +9,22 @@ import type {
   AlertsTable,
   MutesTable,
 } from './alert-tables.ts'
-import type { Fixed, Flag, HttpColumns, Json, Sealed, TcpColumns, Time } from './columns.ts'
+import type { ApiTokenDomainsTable, ApiTokenNodesTable, ApiTokensTable } from './api-token-tables.ts'
+import type { Dated, Fixed, Flag, HttpColumns, Json, Sealed, TcpColumns, Time } from './columns.ts'
+import type { AuthenticatorsTable, PasskeysTable, RecoveryCodesTable } from './factor-tables.ts'
 import type {
   ChangeChainTable,
   ChangeRecordsTable,
   ChangesTable,
   PendingChangesTable,
 } from './history-tables.ts'
-import type { UserDomainsTable, UserNodesTable, UsersTable } from './people-tables.ts'
+import type {
+  InvitesTable,
+  SessionsTable,
+  UserDomainsTable,
+  UserNodesTable,
+  UsersTable,
+} from './people-tables.ts'
 import type {
   FreedDomainsTable,
   FreedPortsTable,
@@ -24,25 +32,6 @@ import type {
   PublicationsTable,
   PublishedDomainsTable,
 } from './publication-tables.ts'
-
-export interface Dated {
-  created_at: Fixed<Time>
-  updated_at: Time
-}
-
-interface SessionsTable {
-  id: Generated<number>
-  /** SHA-256 of the token in hex. */
-  token_hash: Fixed<string>
-  /** SHA-256 of the key that it is bound to, in hex; null for a client that has none. */
-  key_hash: Fixed<string | null>
-  user_id: Fixed<number>
-  /** The name at which it began; '' for an address and for this machine itself. */
-  host: Fixed<string>
-  /** ms since the epoch. */
-  expires_at: number
-  created_at: Fixed<Time>
-}
 
 /** A name at which services, or the console, have been. */
 interface UsedNamesTable {
@@ -182,6 +171,8 @@ interface ServicesTable extends HttpColumns, TcpColumns, Dated {
   allowed_ips: Json
   /** string[] */
   blocked_ips: Json
+  /** When the server deletes it. */
+  ends_at: Time | null
   enabled: Flag
   system: Fixed<Flag>
   revision: number
@@ -243,7 +234,14 @@ export interface Database {
   users: UsersTable
   user_nodes: UserNodesTable
   user_domains: UserDomainsTable
+  authenticators: AuthenticatorsTable
+  passkeys: PasskeysTable
+  recovery_codes: RecoveryCodesTable
   sessions: SessionsTable
+  invites: InvitesTable
+  api_tokens: ApiTokensTable
+  api_token_nodes: ApiTokenNodesTable
+  api_token_domains: ApiTokenDomainsTable
   sign_in_networks: SignInNetworksTable
   settings: SettingsTable
   nodes: Stated<NodesTable>

@@ -1,32 +1,52 @@
-import type { AuthKind, Endpoint } from '@postern/contract/endpoints/endpoint'
+import type { Endpoint } from '@postern/contract/endpoints/endpoint'
 import { SESSION_KEY_HEADER } from '@postern/contract/sign-in/auth'
 import { TOKEN_PREFIXES } from '@postern/contract/tokens'
 import type { FastifyRequest } from 'fastify'
 import type { Actor } from '../changes/actor.ts'
 import type { Context } from '../context.ts'
+import { isFactorRequired } from '../core/accounts/factors/factors.ts'
 import { findSession, findSessionByTicket, type Session } from '../core/accounts/sessions.ts'
 import { findEdgeByToken } from '../core/edges/tokens.ts'
 import { ForbiddenError, UnauthenticatedError } from '../core/errors.ts'
 import { endReplaced } from '../core/nodes/rotation.ts'
 import { findNodeByToken, isNodeToken } from '../core/nodes/token-check.ts'
+import { admitProgram, isApiToken, type Program } from '../core/programs/check.ts'
 
 export type SessionCaller = { kind: 'session' } & Session
 /** An agent, which has access only to its own node. */
 export type NodeCaller = { kind: 'node'; tokenId: number; nodeId: number; name: string }
+/** A program with an API token of a person. */
+export type ProgramCaller = { kind: 'program' } & Program
+export type PersonCaller = SessionCaller | ProgramCaller
 type EdgeCaller = { kind: 'edge'; edgeId: number }
 type NoCaller = { kind: 'none' }
-export type Caller = SessionCaller | NodeCaller | EdgeCaller | NoCaller
+export type Caller = PersonCaller | NodeCaller | EdgeCaller | NoCaller
+
+/** Whether a person's rights decide: they come themselves, or a program does for them. */
+export function isPerson(caller: Caller): caller is PersonCaller {
+  return caller.kind === 'session' || caller.kind === 'program'
+}
 
 interface CallerByAuth {
   none: NoCaller
-  session: SessionCaller
-  download: SessionCaller
-  stream: SessionCaller
-  'session or node': SessionCaller | NodeCaller
+  session: PersonCaller
+  download: PersonCaller
+  stream: PersonCaller
+  'session or node': PersonCaller | NodeCaller
   node: NodeCaller
   edge: EdgeCaller
 }
-export type CallerOf<A extends AuthKind> = CallerByAuth[A]
+export type CallerOf<E extends Endpoint> = E extends { readonly isSessionOnly: true }
+  ? SessionCaller
+  : CallerByAuth[E['auth']]
+
+/** Whether the person must set up a second factor before anything else. */
+export function lacksFactor(
+  { config }: Pick<Context, 'config'>,
+  { role, hasFactor }: Pick<PersonCaller, 'role' | 'hasFactor'>,
+): boolean {
+  return !hasFactor && isFactorRequired(config.settings, role)
+}
 
 /** The caller in the history, with the address that the request came from. */
 export function actorOf(caller: Caller, { ip }: Pick<FastifyRequest, 'ip'>): Actor {
@@ -34,6 +54,13 @@ export function actorOf(caller: Caller, { ip }: Pick<FastifyRequest, 'ip'>): Act
   switch (caller.kind) {
     case 'session':
       return { kind: 'person', id: caller.userId, name: caller.username, address }
+    case 'program':
+      return {
+        kind: 'token',
+        id: caller.tokenId,
+        name: `${caller.username} (token ${caller.tokenName})`,
+        address,
+      }
     case 'node':
       return { kind: 'node', id: caller.nodeId, name: caller.name, address }
     case 'edge':
@@ -53,7 +80,13 @@ export async function authenticate(
   endpoint: Endpoint,
 ): Promise<Caller> {
   const caller = await findCaller(context, request, endpoint)
-  if (caller.kind === 'session') refuseRole(caller, endpoint)
+  if (!isPerson(caller)) return caller
+  refuseRole(caller, endpoint)
+  if (!endpoint.isOwn && lacksFactor(context, caller))
+    throw new ForbiddenError(
+      'Set up a second factor first: this installation requires one. Sign in to its console to do so.',
+      'second_factor',
+    )
   return caller
 }
 
@@ -61,7 +94,7 @@ export async function authenticate(
  * The person stays signed in, because other endpoints are allowed. A role that the contract does not know may do
  * nothing.
  */
-function refuseRole({ role, reach }: SessionCaller, { roles, isWhole }: Endpoint): void {
+function refuseRole({ role, reach }: PersonCaller, { roles, isWhole }: Endpoint): void {
   if (roles !== 'any' && !roles?.includes(role))
     throw new ForbiddenError(
       roles?.includes('editor')
@@ -76,27 +109,44 @@ function refuseRole({ role, reach }: SessionCaller, { roles, isWhole }: Endpoint
     )
 }
 
-async function findCaller(context: Context, request: FastifyRequest, { auth }: Endpoint): Promise<Caller> {
-  switch (auth) {
+async function findCaller(context: Context, request: FastifyRequest, endpoint: Endpoint): Promise<Caller> {
+  const bearer = bearerOf(request)
+  if (bearer !== undefined && isApiToken(bearer) && endpoint.auth !== 'none' && endpoint.auth !== 'edge')
+    return await getProgramCaller(context, request, endpoint, bearer)
+  switch (endpoint.auth) {
     case 'none':
       return { kind: 'none' }
     case 'session':
-      return await getSession(context, request, bearerOf(request) ?? cookieOf(request))
+      return await getSession(context, request, bearer ?? cookieOf(request))
     case 'download':
       return await getSession(context, request, tokenOf(request))
     case 'stream': {
-      const session = await findSessionByTicket(context, queryTokenOf(request) ?? '')
+      const session = await findSessionByTicket(context, queryTokenOf(request) ?? '', request.ip ?? null)
       return session ? { kind: 'session', ...session } : await getSession(context, request, tokenOf(request))
     }
     case 'session or node':
-      return isNodeToken(bearerOf(request) ?? '')
+      return isNodeToken(bearer ?? '')
         ? await getNodeCaller(context, request)
-        : await getSession(context, request, bearerOf(request) ?? cookieOf(request))
+        : await getSession(context, request, bearer ?? cookieOf(request))
     case 'node':
       return await getNodeCaller(context, request)
     case 'edge':
       return await getEdgeCaller(context, request)
   }
+}
+
+/** Only from the header: an address is logged and passed on, and a browser sends cookies by itself. */
+async function getProgramCaller(
+  context: Context,
+  request: FastifyRequest,
+  { auth, isSessionOnly }: Endpoint,
+  token: string,
+): Promise<ProgramCaller> {
+  const program = await admitProgram(context, token, request.ip ?? '')
+  if (auth === 'node') throw new ForbiddenError('Only a node can do this', 'kind')
+  if (isSessionOnly)
+    throw new ForbiddenError('Only a person who is signed in can do this, and no API token', 'kind')
+  return { kind: 'program', ...program }
 }
 
 async function getSession(
@@ -107,6 +157,8 @@ async function getSession(
   const session = await findSessionOf(context, request, token)
   if (session) return { kind: 'session', ...session }
   if (token !== undefined && isNodeToken(token)) throw new ForbiddenError('A node cannot do this', 'kind')
+  if (token !== undefined && isApiToken(token))
+    throw new UnauthenticatedError('Send an API token in the header Authorization, as a bearer')
   throw new UnauthenticatedError()
 }
 
@@ -115,7 +167,8 @@ async function findSessionOf(
   request: FastifyRequest,
   token: string | undefined,
 ): Promise<Session | undefined> {
-  return token === undefined ? undefined : findSession(context, { token, key: keyOf(request) })
+  if (token === undefined) return undefined
+  return findSession(context, { token, key: keyOf(request) }, request.ip ?? null)
 }
 
 async function getNodeCaller(context: Context, request: FastifyRequest): Promise<NodeCaller> {

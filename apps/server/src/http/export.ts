@@ -2,6 +2,8 @@ import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import type { Context } from '../context.ts'
 import { UnavailableError } from '../core/errors.ts'
+import type { PersonCaller } from './auth.ts'
+import { watchCaller } from './caller-end.ts'
 
 const MOST_EXPORTS = 4
 /** A reader that takes longer holds a place of others. */
@@ -9,7 +11,7 @@ const EXPORT_PATIENCE = 10 * 60_000
 
 interface Exported {
   context: Context
-  caller: { sessionId: number }
+  caller: PersonCaller
   reply: FastifyReply
   /** Of the file, to which day and ending come. */
   name: string
@@ -28,9 +30,7 @@ export function createExporter(): (exported: Exported) => FastifyReply {
     running++
     const controller = new AbortController()
     const timer = setTimeout(() => controller.abort(), EXPORT_PATIENCE)
-    const stop = context.bus.listen((hint) => {
-      if (hint.kind === 'session-ended' && hint.sessionId === caller.sessionId) controller.abort()
-    })
+    const stop = watchCaller(context, caller, () => controller.abort())
     const readable = Readable.from(make(controller.signal))
     controller.signal.addEventListener('abort', () => readable.destroy())
     readable.once('close', () => {
@@ -45,6 +45,8 @@ export function createExporter(): (exported: Exported) => FastifyReply {
       'content-disposition': `attachment; filename="${name}-${day}.${format}"`,
       'cache-control': 'no-store',
     })
+    // For the head alone nothing is read.
+    if (reply.request.method === 'HEAD') readable.destroy()
     return reply.send(readable)
   }
 }

@@ -6,6 +6,7 @@ import type { Actor } from '../changes/actor.ts'
 import type { Context } from '../context.ts'
 import { UnauthenticatedError, ValidationError } from '../core/errors.ts'
 import { createPatch, type Patch } from '../core/patch.ts'
+import { contextFor, refuseBeyondReach, withoutHiddenNames } from './access.ts'
 import { actorOf, authenticate, type Caller, type CallerOf } from './auth.ts'
 import { compressAnswer, isCompressible } from './compression.ts'
 import { bodyOf, parseBody, parseParams, parseQuery } from './parse.ts'
@@ -27,7 +28,7 @@ export interface Call<E extends Endpoint> {
   params: Parsed<E, 'params'>
   query: Parsed<E, 'query'>
   body: Parsed<E, 'body'>
-  caller: CallerOf<E['auth']>
+  caller: CallerOf<E>
   /** The caller in the history. */
   actor: Actor
   request: FastifyRequest
@@ -80,12 +81,19 @@ function register<E extends Endpoint>(
     ...(isCompressible(endpoint) && { onSend: compressAnswer }),
     // Before the body, so that no byte of a stranger's is read.
     onRequest: async (request) => {
-      callers.set(request, await authenticate(request.server.context, request, endpoint))
+      const { context } = request.server
+      const caller = await authenticate(context, request, endpoint)
+      await refuseBeyondReach(context, caller, endpoint, request.params as Record<string, string>)
+      callers.set(request, caller)
     },
     handler: async (request, reply) => {
       const call = parseCall(endpoint, request, reply, callers.get(request))
       reply.code(endpoint.status ?? 200)
-      return await handle(call)
+      try {
+        return await handle(call)
+      } catch (error) {
+        throw await withoutHiddenNames(call.context, error, request.body)
+      }
     },
   })
 }
@@ -99,7 +107,7 @@ export function parseCall<E extends Endpoint>(
 ): Omit<Call<E>, 'body'> {
   if (!caller) throw new UnauthenticatedError()
   return {
-    context: request.server.context,
+    context: contextFor(request.server.context, caller, endpoint),
     caller: parsed(caller),
     actor: { ...actorOf(caller, request), ...readTakeBack(caller, request) },
     params: parsed(parseParams(endpoint, request)),
@@ -112,7 +120,7 @@ export function parseCall<E extends Endpoint>(
 /** What a person wants to be taken back unless it is kept. @throws ValidationError */
 function readTakeBack({ kind }: Caller, { headers }: FastifyRequest): Pick<Actor, 'takeBackIn'> {
   const text = headers[TAKE_BACK_HEADER]
-  if (text === undefined || kind !== 'session') return {}
+  if (text === undefined || (kind !== 'session' && kind !== 'program')) return {}
   const seconds = typeof text === 'string' && /^\d{1,4}$/.test(text) ? Number(text) : 0
   const { least, most } = TAKE_BACK
   if (seconds >= least && seconds <= most) return { takeBackIn: seconds * 1000 }

@@ -1,7 +1,8 @@
 import type { FastifyReply } from 'fastify'
 import type { Context } from '../context.ts'
 import { UnavailableError } from '../core/errors.ts'
-import type { SessionCaller } from './auth.ts'
+import type { PersonCaller } from './auth.ts'
+import { watchCaller } from './caller-end.ts'
 
 const HEARTBEAT_MS = 15_000
 /** A reader that leaves more than this unread is disconnected. */
@@ -14,7 +15,7 @@ export interface StreamEvent {
   id?: string
 }
 
-/** Server-sent events to one reader. It ends by itself with the session, a reader that is gone or too slow, or the server. */
+/** Server-sent events to one reader. It ends by itself with the credential, a reader that is gone or too slow, or the server. */
 export interface EventStream {
   send(event: StreamEvent): void
   /** True while the reader has not taken what was sent; a sender of states then waits and sends the newest. */
@@ -27,7 +28,7 @@ export interface EventStream {
 
 interface StreamCall {
   context: Context
-  caller: SessionCaller
+  caller: PersonCaller
   reply: FastifyReply
 }
 
@@ -46,7 +47,7 @@ export function openStream({ context, caller, reply }: StreamCall): EventStream 
   const stream = createStream(reply)
   streams.add(stream)
   stream.onClose(() => streams.delete(stream))
-  endWithSession(context, caller, stream)
+  stream.onClose(watchCaller(context, caller, () => stream.close()))
   if (reply.request.method === 'HEAD') stream.close()
   return stream
 }
@@ -92,18 +93,6 @@ function createStream(reply: FastifyReply): EventStream {
     onClose: (listener) => void listeners.add(listener),
     onDrain: (listener) => void raw.on('drain', listener),
   }
-}
-
-function endWithSession(context: Context, caller: SessionCaller, stream: EventStream): void {
-  const left = Math.min(Math.max(caller.expiresAt - context.clock(), 0), 2 ** 31 - 1)
-  const timer = setTimeout(() => stream.close(), left)
-  const stop = context.bus.listen((hint) => {
-    if (hint.kind === 'session-ended' && hint.sessionId === caller.sessionId) stream.close()
-  })
-  stream.onClose(() => {
-    clearTimeout(timer)
-    stop()
-  })
 }
 
 /** One event in the form of the HTML standard; `data` and `id` must have no line breaks of their own. */

@@ -1,17 +1,19 @@
 import { endpoints } from '@postern/contract/endpoints/endpoints'
-import type { FastifyInstance } from 'fastify'
+import type { Account } from '@postern/contract/sign-in/auth'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { signIn } from '../core/accounts/accounts.ts'
+import type { SignInPlace } from '../core/accounts/begin-session.ts'
+import { describeBrowser } from '../core/accounts/browser.ts'
 import { nameOf } from '../core/accounts/session-hosts.ts'
 import { removeSession } from '../core/accounts/sessions.ts'
 import { TICKET_MS } from '../core/accounts/tickets.ts'
-import { keyOf } from '../http/auth.ts'
+import { keyOf, type PersonCaller } from '../http/auth.ts'
 import { route } from '../http/route.ts'
 
 export function authRoutes(app: FastifyInstance): void {
   route(app, endpoints.login, async ({ context, body, request }) => {
-    const from = { address: request.ip ?? '', host: nameOf(request.host) }
-    const { token, expiresIn } = await signIn(context, body, from, keyOf(request))
-    return { token, expires_in: expiresIn }
+    const answer = await signIn(context, body, placeOf(request), keyOf(request))
+    return 'token' in answer ? { token: answer.token, expires_in: answer.expiresIn } : answer
   })
   route(app, endpoints.logout, async ({ context, caller }) => {
     await removeSession(context, caller.sessionId)
@@ -21,10 +23,14 @@ export function authRoutes(app: FastifyInstance): void {
     ticket: context.tickets.issue(caller.sessionId),
     expires_in: TICKET_MS / 1000,
   }))
-  route(app, endpoints.me, ({ caller }) => ({
-    id: caller.userId,
-    username: caller.username,
-    role: caller.role,
-    reach: caller.reach,
-  }))
+  route(app, endpoints.me, ({ caller }) => accountOf(caller))
+}
+
+export function accountOf({ userId, username, role, reach }: Omit<PersonCaller, 'kind'>): Account {
+  return { id: userId, username, role, reach }
+}
+
+export function placeOf({ ip, host, headers }: Pick<FastifyRequest, 'ip' | 'host' | 'headers'>): SignInPlace {
+  const browser = describeBrowser(headers['user-agent'])
+  return { address: ip ?? '', host: nameOf(host), site: host, browser }
 }

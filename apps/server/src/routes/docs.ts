@@ -34,6 +34,8 @@ function declare(
   app: FastifyInstance,
   send: (reply: FastifyReply, address: string) => Promise<FastifyReply>,
 ): void {
+  // A program that looks for it knows no documentation.
+  app.get('/api/openapi.json', (_request, reply) => send(reply, 'openapi.json'))
   app.get('/docs', (_request, reply) => send(reply, 'index'))
   app.get<{ Params: { '*': string } }>('/docs/*', (request, reply) =>
     send(reply, request.params['*'].replace(/\/$/, '') || 'index'),

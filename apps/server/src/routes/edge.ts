@@ -3,11 +3,15 @@ import { EdgeMessage } from '@postern/contract/edge/edge-messages'
 import { endpoints } from '@postern/contract/endpoints/endpoints'
 import { watchPulse } from '@postern/host/processes/pulse'
 import type { FastifyInstance } from 'fastify'
+import { withoutWords } from '../core/edges/list.ts'
 import { route } from '../http/route.ts'
 import { onFrames, PING_MS, sendFrame, socketRoute } from '../http/socket.ts'
 
 export function edgeRoutes(app: FastifyInstance): void {
-  route(app, endpoints.listEdges, ({ context }) => context.edges.list())
+  route(app, endpoints.listEdges, async ({ context }) => {
+    const edges = await context.edges.list()
+    return context.access.reach ? edges.map(withoutWords) : edges
+  })
   route(app, endpoints.edgeState, async ({ context, body, reply }) => {
     const answer = await context.desiredState.read(body.known)
     return reply.type('application/json; charset=utf-8').send(Readable.from(answer))

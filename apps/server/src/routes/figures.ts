@@ -7,7 +7,6 @@ import {
   getNodeFigures,
   getServiceFigures,
 } from '../core/figures/figures.ts'
-import { domainKey, nodeKey } from '../core/figures/keys.ts'
 import { readTraffic } from '../core/figures/traffic.ts'
 import { route } from '../http/route.ts'
 
@@ -21,7 +20,7 @@ export function figureRoutes(app: FastifyInstance): void {
   )
   route(app, endpoints.edgeFigures, ({ context, params, query }) => getEdgeFigures(context, params.id, query))
   route(app, endpoints.allFigures, ({ context, query }) => getAllFigures(context, query))
-  route(app, endpoints.serviceTraffic, ({ context, query }) => readTraffic(context, query.ids))
-  route(app, endpoints.nodeTraffic, ({ context, query }) => readTraffic(context, query.ids, nodeKey))
-  route(app, endpoints.domainTraffic, ({ context, query }) => readTraffic(context, query.ids, domainKey))
+  route(app, endpoints.serviceTraffic, ({ context, query }) => readTraffic(context, 'services', query.ids))
+  route(app, endpoints.nodeTraffic, ({ context, query }) => readTraffic(context, 'nodes', query.ids))
+  route(app, endpoints.domainTraffic, ({ context, query }) => readTraffic(context, 'domains', query.ids))
 }

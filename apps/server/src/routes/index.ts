@@ -1,11 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import { agentRoutes } from './agent.ts'
 import { alertRoutes } from './alerts.ts'
+import { apiTokenRoutes } from './api-tokens.ts'
 import { authRoutes } from './auth.ts'
 import { configRoutes } from './config.ts'
 import { docsRoutes } from './docs.ts'
 import { domainRoutes } from './domains.ts'
 import { edgeRoutes } from './edge.ts'
+import { factorRoutes } from './factors.ts'
 import { figureRoutes } from './figures.ts'
 import { hintRoutes } from './hints.ts'
 import { historyRoutes } from './history.ts'
@@ -14,6 +16,7 @@ import { logRoutes } from './logs.ts'
 import { manyRoutes } from './many.ts'
 import { nodeRoutes } from './nodes.ts'
 import { overviewRoutes } from './overview.ts'
+import { accountRoutes, peopleRoutes } from './people.ts'
 import { requestRoutes } from './requests.ts'
 import { serviceRoutes } from './services.ts'
 import { settingsRoutes } from './settings.ts'
@@ -24,11 +27,15 @@ import { whyRoutes } from './why.ts'
 /** Every group of routes, each a function that declares them on the application. */
 export const ROUTES: readonly ((app: FastifyInstance) => void | Promise<void>)[] = [
   authRoutes,
+  accountRoutes,
+  peopleRoutes,
+  factorRoutes,
   configRoutes,
   settingsRoutes,
   overviewRoutes,
   nodeRoutes,
   tokenRoutes,
+  apiTokenRoutes,
   domainRoutes,
   serviceRoutes,
   figureRoutes,

@@ -64,7 +64,7 @@ function followTopic(context: Context, stream: EventStream, topic: Topic): void 
 /** The rows of a page of nodes. */
 function nodeListTopic(context: Context, query: NodeQuery): Topic {
   return {
-    key: `nodes ${JSON.stringify(query)}`,
+    key: `nodes ${JSON.stringify([query, context.access.reach])}`,
     concerns: (hint) => hint.kind === 'figures' || hint.kind === 'changed',
     async compute() {
       const list = await listNodes(context, query)
@@ -76,7 +76,7 @@ function nodeListTopic(context: Context, query: NodeQuery): Topic {
 /** One node, until it is deleted. */
 function nodeTopic(context: Context, id: number): Topic {
   return {
-    key: `node ${id}`,
+    key: `node ${id} ${JSON.stringify(context.access.reach)}`,
     concerns: (hint) =>
       (hint.kind === 'figures' && hint.nodes.includes(id)) ||
       (hint.kind === 'changed' && touches(hint.touched, id)),

@@ -218,6 +218,11 @@ describe('an edge that gives no answer', () => {
       })
       return [answer.status, await answer.text().catch(() => 'broken off')]
     }
+    // Asking for the head alone holds no place.
+    const heads = Array.from({ length: 9 }, () =>
+      fetch(`${server.origin}/api/requests/export?format=csv`, { method: 'HEAD', headers }),
+    )
+    expect((await Promise.all(heads)).map(({ status }) => status)).toEqual(Array(9).fill(200))
     const ends = await Promise.all(Array.from({ length: 9 }, begin))
     expect(mute.hints.filter(({ type }) => type === 'search')).toHaveLength(4)
     expect(

@@ -2,6 +2,7 @@ import { endpoints } from '@postern/contract/endpoints/endpoints'
 import { findIp, formatIp } from '@postern/net/ip'
 import type { FastifyInstance } from 'fastify'
 import { askWhy, beginWhy } from '../core/why/ask.ts'
+import type { PersonCaller } from '../http/auth.ts'
 import { route } from '../http/route.ts'
 
 export function whyRoutes(app: FastifyInstance): void {
@@ -17,7 +18,8 @@ export function whyRoutes(app: FastifyInstance): void {
   )
 }
 
-const ownerOf = ({ sessionId }: { sessionId: number }) => `session ${sessionId}`
+const ownerOf = (caller: PersonCaller) =>
+  caller.kind === 'session' ? `session ${caller.sessionId}` : `API token ${caller.tokenId}`
 
 /** Whoever asks on the server's own machine is no visitor of services. */
 function visitorOf(address: string | undefined): string | null {

@@ -2,9 +2,9 @@ import * as z from 'zod/mini'
 import { ROLES, type Role } from '../sign-in/auth.ts'
 
 /**
- * The credential that a caller shows. `session`: a console user (bearer; the cookie on GET and HEAD only).
- * `download`: the same, or the session's token as `?token=`. `stream`: the same, or a ticket as `?token=`. `node`: an
- * access token of a node. `edge`: the edge's token.
+ * The credential that a caller shows. `session`: a console user (bearer; the cookie on GET and HEAD only), or a program
+ * with an API token (bearer only). `download`: the same, or the session's token as `?token=`. `stream`: the same, or a
+ * ticket as `?token=`. `node`: an access token of a node. `edge`: the edge's token.
  */
 export type AuthKind = 'none' | 'session' | 'download' | 'stream' | 'session or node' | 'node' | 'edge'
 
@@ -12,6 +12,7 @@ export type AuthKind = 'none' | 'session' | 'download' | 'stream' | 'session or 
 export type Noun =
   | 'Server'
   | 'Account'
+  | 'Passkey'
   | 'Node'
   | 'Token'
   | 'Domain'
@@ -20,6 +21,9 @@ export type Noun =
   | 'Trace'
   | 'Channel'
   | 'Rule'
+  | 'Person'
+  | 'Session'
+  | 'Invite'
   | 'Change'
 
 interface Address {
@@ -31,14 +35,24 @@ interface Address {
 
 /**
  * Who may call; for people, those in one of these roles, or everybody who is signed in. `isWhole`: it is about the whole
- * installation, so that people who are limited to some nodes and domains may not.
+ * installation, so that people who are limited to some nodes and domains may not. `isSessionOnly`: no program may, with
+ * an API token of theirs. `isOwn`: it is about the person's own account, so that it is open even to people who must set
+ * up a second factor before anything else.
  */
 type Permission =
-  | { auth: 'none' | 'node' | 'edge'; roles?: never; isWhole?: never }
+  | {
+      auth: 'none' | 'node' | 'edge'
+      roles?: never
+      isWhole?: never
+      isSessionOnly?: never
+      isOwn?: never
+    }
   | {
       auth: 'session' | 'download' | 'stream' | 'session or node'
       roles: readonly Role[] | 'any'
       isWhole?: true
+      isSessionOnly?: true
+      isOwn?: true
     }
 
 interface Shapes {
@@ -72,8 +86,12 @@ export const ADMINS: readonly Role[] = ['admin']
 export const EDITORS: readonly Role[] = ['admin', 'editor']
 /** Looking at something, following it, and changing it. */
 export const look = { auth: 'session', roles: ROLES } as const
+/** One's own account, for everybody who is signed in, whatever the role. */
+export const everybody = { auth: 'session', roles: 'any', isSessionOnly: true, isOwn: true } as const
 export const watch = { auth: 'stream', roles: ROLES } as const
 export const edit = { auth: 'session', roles: EDITORS } as const
 /** The same for what is about the whole installation. */
 export const lookAtAll = { ...look, isWhole: true } as const
 export const administer = { auth: 'session', roles: ADMINS, isWhole: true } as const
+/** Other people's accounts, which no program touches. */
+export const managePeople = { ...administer, isSessionOnly: true } as const

@@ -22,8 +22,20 @@ it('every parameter of a path is parsed, and only those', () => {
   }
 })
 
-it('nothing but signing in and the health check is open to everyone', () => {
-  expect(all.filter(([, { auth }]) => auth === 'none').map(([name]) => name)).toEqual(['health', 'login'])
+it('nothing but signing in, the links of people and the health check is open to everyone', () => {
+  expect(all.filter(([, { auth }]) => auth === 'none').map(([name]) => name)).toEqual([
+    ...['health', 'login', 'readInvite', 'acceptInvite'],
+    ...['loginByCode', 'beginPasskeyLogin', 'loginByPasskey'],
+  ])
+})
+
+it('no API token can touch accounts, sessions or tokens of people', () => {
+  const aboutPeople = all.filter(
+    ([, { path, auth }]) =>
+      /^\/api\/(auth|account|accounts|people|tokens)(\/|$)/.test(path) && auth !== 'none',
+  )
+  const open = aboutPeople.filter(([, { isSessionOnly = false }]) => !isSessionOnly)
+  expect(open.map(([name]) => name)).toEqual(['me'])
 })
 
 it('fills in a path, whatever the values hold', () => {

@@ -1,12 +1,16 @@
 import { HttpServiceForm } from '../services/http-service-form.ts'
 import { alerts } from './alerts.ts'
+import { apiTokens } from './api-tokens.ts'
 import { endpoints as people } from './console-endpoints.ts'
 import type { Endpoint } from './endpoint.ts'
+import { factors } from './factors.ts'
 import { figures } from './figures.ts'
 import { history } from './history.ts'
 import { machines } from './machines.ts'
 import { many } from './many.ts'
+import { account, people as accounts, invites } from './people.ts'
 import { requests } from './requests.ts'
+import { secondStep } from './second-step.ts'
 import { settings } from './settings.ts'
 import { why } from './why.ts'
 
@@ -20,6 +24,12 @@ export const endpoints = {
   ...requests,
   ...alerts,
   ...settings,
+  ...account,
+  ...accounts,
+  ...invites,
+  ...secondStep,
+  ...factors,
+  ...apiTokens,
   ...history,
   createHttpService: { ...people.createHttpService, body: HttpServiceForm },
   updateHttpService: { ...people.updateHttpService, body: HttpServiceForm },

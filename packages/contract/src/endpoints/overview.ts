@@ -1,6 +1,6 @@
 import { EdgeList } from '../edge/edge.ts'
 import { AttentionList, AttentionQuery, Overview, PublicHostCheck } from '../overview.ts'
-import { type Endpoint, look, lookAtAll } from './endpoint.ts'
+import { type Endpoint, look } from './endpoint.ts'
 
 /** The data of the home page and of the data plane's mark. */
 export const overview = {
@@ -22,5 +22,5 @@ export const overview = {
     ...look,
     answer: PublicHostCheck,
   },
-  listEdges: { method: 'GET', path: '/api/edges', noun: 'Edge', ...lookAtAll, answer: EdgeList },
+  listEdges: { method: 'GET', path: '/api/edges', noun: 'Edge', ...look, answer: EdgeList },
 } as const satisfies Record<string, Endpoint>

@@ -2,11 +2,9 @@ import * as z from 'zod/mini'
 import { Config, NodeConfig } from '../config.ts'
 import { FindQuery, Found } from '../find.ts'
 import { HintStreamQuery, Hints } from '../hints.ts'
-import { Account, Login, LoginForm, ROLES, Ticket } from '../sign-in/auth.ts'
-import { type Endpoint, look, nothing, watch } from './endpoint.ts'
-
-/** Everybody may end their sessions, whatever the role. */
-const everybody = { auth: 'session', roles: 'any' } as const
+import { Account, LoginForm, ROLES, Ticket } from '../sign-in/auth.ts'
+import { LoginAnswer } from '../sign-in/second-step.ts'
+import { type Endpoint, everybody, look, nothing, watch } from './endpoint.ts'
 
 /** The installation itself, and who is signed in to it. */
 export const server = {
@@ -32,7 +30,7 @@ export const server = {
     noun: 'Account',
     auth: 'none',
     body: LoginForm,
-    answer: Login,
+    answer: LoginAnswer,
   },
   logout: {
     method: 'POST',
@@ -47,6 +45,7 @@ export const server = {
     path: '/api/auth/ticket',
     noun: 'Account',
     ...look,
+    isSessionOnly: true,
     body: nothing,
     answer: Ticket,
   },

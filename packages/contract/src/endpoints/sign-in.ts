@@ -15,8 +15,16 @@ export const signIn = {
     path: '/api/sign-in/trial',
     noun: 'Server',
     ...administer,
+    isSessionOnly: true,
     body: nothing,
     answer: TrialStart,
   },
-  getTrial: { method: 'GET', path: '/api/sign-in/trial', noun: 'Server', ...look, answer: Trial },
+  getTrial: {
+    method: 'GET',
+    path: '/api/sign-in/trial',
+    noun: 'Server',
+    ...look,
+    isSessionOnly: true,
+    answer: Trial,
+  },
 } as const satisfies Record<string, Endpoint>

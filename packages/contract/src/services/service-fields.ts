@@ -27,6 +27,8 @@ export const SERVICE_FIELDS = {
   backendHost: field(f.blankable(f.backendHost), nullable, ''),
   allowedIps: field(f.listOf(f.ipOrCidr, LIMITS.ipListEntries), z.array(z.string()), []),
   blockedIps: field(f.listOf(f.ipOrCidr, LIMITS.ipListEntries), z.array(z.string()), []),
+  /** When the server deletes the service; null for never. Only for people. */
+  endsAt: field(f.blankable(f.instant), nullable, ''),
 }
 
 /** A field that the route also has, with a default for states of releases that did not know it. */

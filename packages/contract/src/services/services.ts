@@ -17,6 +17,8 @@ const serviceForm = {
   ...columnOf(SERVICE_FIELDS, 'form'),
   /** For a domain that is created with this service: do not ask DNS whether it points here. */
   skipValidation: f.withDefault(z.boolean(), false),
+  /** Its end, from now; replaces `endsAt`, which is what is kept. */
+  ttl: z.optional(f.blankable(f.duration)),
 }
 
 /** What a person can set for an HTTP service; `http-service-form.ts` also checks the lines of `skipAuthRoutes`. */

@@ -6,6 +6,7 @@ import { Environment, type GivenEnvironment, type SettingName } from './settings
 /** The settings that people can change in the console, by the names of their variables. All others need a new start. */
 export const CONSOLE_SETTINGS = [
   'POSTERN_PUBLIC_HOST',
+  'POSTERN_SECOND_FACTOR',
   'POSTERN_OIDC_ISSUER',
   'POSTERN_OIDC_CLIENT_ID',
   'POSTERN_OIDC_CLIENT_SECRET',

@@ -54,6 +54,10 @@ export const Environment = z.object({
   POSTERN_ACME_PROFILE: optional(matching(/^[A-Za-z0-9_.-]{1,64}$/, 'must be the name of a profile')),
   POSTERN_ADMIN_USERNAME: text('admin').check(z.minLength(1), z.maxLength(100)),
   POSTERN_ADMIN_PASSWORD: optional(z.string().check(z.minLength(8, 'must have at least 8 characters'))),
+  POSTERN_SECOND_FACTOR: z._default(
+    z.enum(['nobody', 'administrators', 'everybody'], 'must be nobody, administrators or everybody'),
+    'nobody',
+  ),
   POSTERN_OIDC_ISSUER: optional(issuer),
   POSTERN_OIDC_CLIENT_ID: optional(z.string()),
   POSTERN_OIDC_CLIENT_SECRET: optional(z.string()),

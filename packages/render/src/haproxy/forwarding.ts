@@ -1,4 +1,5 @@
 import { SESSION_KEY_HEADER } from '@postern/contract/sign-in/auth'
+import { TOKEN_PREFIXES } from '@postern/contract/tokens'
 import { SESSION_PATTERN } from './lua/session.ts'
 import { FLAGS, routeField } from './maps/routes.ts'
 import type { HaproxyOptions } from './options.ts'
@@ -45,6 +46,9 @@ const PATHS = [
 /** Headers that are only for this proxy. */
 const HOP_BY_HOP = ['keep-alive', 'proxy-connection', 'http2-settings']
 
+/** What opens the console or its API, as programs send it. */
+const OUR_BEARERS = Object.values(TOKEN_PREFIXES).map((prefix) => `'Bearer ${prefix}'`)
+
 /** Matched from the start, each alternative in one way only: linear. */
 const CUT = `^(${[...FORGED, ...PATHS, ...HOP_BY_HOP].map((name) => name.replaceAll('-', GAP)).join('|')})$`
 
@@ -72,6 +76,8 @@ export function renderCuts(): string {
   http-request set-var(txn.half) req.fhdr(${SESSION_KEY_HEADER}) if is_console !is_plain
   http-request del-header ${CUT} -m reg unless is_plain
   http-request set-header ${SESSION_KEY_HEADER} %[var(txn.half)] if { var(txn.half) -m found }
+  # A program that may use the API sends its token to every path of the console's host, also to those of services.
+  http-request del-header Authorization if { var(txn.flags) -m sub ${FLAGS.beside} } { req.fhdr(authorization) -m beg -i ${OUR_BEARERS.join(' ')} }
 ${renderHopByHop()}
 ${renderDestination()}
   http-request lua.cut_session_cookie if !is_console { req.fhdr(cookie) -m reg -i '${SESSION_PATTERN}' }

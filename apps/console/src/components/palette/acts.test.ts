@@ -33,7 +33,8 @@ const verbs = {
 }
 
 // Only what the acts read.
-const meansOf = (role: string) => ({ can: rulesFor(role as Role), verbsOf: () => verbs }) as unknown as Means
+const meansOf = (role: Role) =>
+  ({ can: rulesFor({ role, reach: null }), verbsOf: () => verbs }) as unknown as Means
 const service = {
   id: 1,
   name: 'wiki',

@@ -14,6 +14,8 @@ import {
   Plus,
   Settings,
   Sun,
+  UserRound,
+  Users,
   Waypoints,
   Workflow,
 } from 'lucide-react'
@@ -35,6 +37,7 @@ const NEW_NODE = {
 const NEW_DOMAIN = { id: 'add-domain', group: 'Create', icon: Plus, text: 'Add Domain', words: 'new' }
 
 const ALERTS_WORDS = 'notifications channels e-mail smtp ntfy slack discord telegram webhook'
+const PEOPLE_WORDS = 'accounts users invite roles administrators editors viewers disable'
 const SETTINGS_WORDS = 'public host name provider acme authority environment variables configuration'
 
 /** Every page, and what is about none of the records. */
@@ -56,10 +59,16 @@ export function useCommands({ addNode, addDomain, shortcuts }: Doors): Entry[] {
     page('Client / Nodes', Workflow, urls.nodes(), 'gateways tokens'),
     page('Domain Names', Globe, urls.domains(), 'domains certificates'),
     page('Services', Blocks, urls.services(), 'http tcp udp backends all'),
-    page('Alerts', Bell, urls.alerts(), ALERTS_WORDS),
-    page('Alert Rules', Bell, urls.alertRules(), 'quiet hours'),
+    ...(can.alerts
+      ? [
+          page('Alerts', Bell, urls.alerts(), ALERTS_WORDS),
+          page('Alert Rules', Bell, urls.alertRules(), 'quiet hours'),
+        ]
+      : []),
     page('History', FileClock, urls.history(), 'changes audit undo who'),
     page('Requests', History, urls.requests(), 'logs traffic visitors'),
+    page('Account', UserRound, urls.account(), 'own name password sessions sign out'),
+    ...(can.people ? [page('People', Users, urls.people(), PEOPLE_WORDS)] : []),
     ...(can.settings ? [page('Settings', Settings, urls.settings(), SETTINGS_WORDS)] : []),
     page(
       'Needs Attention',

@@ -1,7 +1,7 @@
 import type { Service } from '@postern/contract/services/services'
 import { Check, CircleAlert, Power, ServerOff, Unplug } from 'lucide-react'
 import { Spinner } from '../../ui/Button.tsx'
-import { RelativeTime } from '../../ui/data/Figures.tsx'
+import { RelativeTime, TimeLeft } from '../../ui/data/Figures.tsx'
 import { INSIDE_ROW } from '../../ui/data/row-events.ts'
 import { serverUrls } from '../../util/urls.ts'
 import './ServiceFacts.css'
@@ -38,9 +38,9 @@ const DISABLED = { icon: <Power className="ic" />, words: 'Disabled', tone: '' }
 
 /** Whether a service is published and answers, and in words why not. Healthy services show nothing. */
 export function ServiceState({
-  service: { enabled, state, nodeName },
+  service: { enabled, state, nodeName, endsAt },
 }: {
-  service: Pick<Service, 'enabled' | 'state' | 'nodeName'>
+  service: Pick<Service, 'enabled' | 'state' | 'nodeName' | 'endsAt'>
 }) {
   const { icon, words, tone } = enabled ? PHASES[state.phase] : DISABLED
   const problem = enabled && state.phase !== 'live' && state.problem
@@ -50,6 +50,11 @@ export function ServiceState({
         {icon}
         {words}
       </span>
+      {endsAt && (
+        <p className="why">
+          Ends in <TimeLeft time={Date.parse(endsAt)} />
+        </p>
+      )}
       {enabled && state.note && <p className="why">{state.note}</p>}
       {problem && (
         <p className={`why ${tone}`}>

@@ -7,6 +7,7 @@ import { Link } from 'react-router'
 import { useAnswer, useConfig } from '../../api/queries.ts'
 import { Badge } from '../../ui/feedback/Badge.tsx'
 import { InfoDialog } from '../../ui/overlay/Dialog.tsx'
+import { formatMoment } from '../../util/time.ts'
 import { serverUrls, urls } from '../../util/urls.ts'
 import { PublicAccess } from './ServiceFacts.tsx'
 import { backendText, ipListText } from './service-text.ts'
@@ -67,6 +68,15 @@ export function ServiceInfoDialog({ service: given, onClose }: Props) {
             <dt>Published by</dt>
             <dd>
               {titleOfSource(service.source)} on <bdi>{service.nodeName}</bdi>
+            </dd>
+          </div>
+        )}
+        {service.endsAt && (
+          <div>
+            <dt>Ends</dt>
+            <dd>
+              <time dateTime={service.endsAt}>{formatMoment(service.endsAt)}</time>
+              <p className="hint">The service is deleted then.</p>
             </dd>
           </div>
         )}

@@ -31,6 +31,7 @@ const service: HttpService = {
   backendPort: 80,
   allowedIps: [],
   blockedIps: [],
+  endsAt: null,
   enabled: true,
   ssl: true,
   selfSigned: true,
@@ -44,7 +45,7 @@ const service: HttpService = {
   updated_at: '',
 }
 const texts = (of: HttpService, verbs: ServiceVerbs) =>
-  serviceMenu(of, rulesFor('admin').service, verbs).map((group) =>
+  serviceMenu(of, rulesFor({ role: 'admin', reach: null }).service, verbs).map((group) =>
     group.flatMap((item) => (item ? [item.text] : [])),
   )
 

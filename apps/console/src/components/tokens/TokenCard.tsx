@@ -12,12 +12,11 @@ import { NothingMatches, QueryTable } from '../../table/QueryTable.tsx'
 import { useList } from '../../table/use-list.ts'
 import { useSelection } from '../../table/use-selection.ts'
 import { Button } from '../../ui/Button.tsx'
-import { RelativeTime, useNow } from '../../ui/data/Figures.tsx'
+import { Day, RelativeTime, useNow } from '../../ui/data/Figures.tsx'
 import type { Column } from '../../ui/data/Table.tsx'
 import { Badge } from '../../ui/feedback/Badge.tsx'
 import { EmptyState } from '../../ui/feedback/EmptyState.tsx'
 import { Menu } from '../../ui/overlay/Menu.tsx'
-import { formatDate, formatMoment } from '../../util/time.ts'
 import { TokensBar } from '../many/bars.ts'
 import { TokenInfoDialog } from './TokenInfoDialog.tsx'
 import { tokenStatus } from './token-status.ts'
@@ -135,15 +134,6 @@ function LastUse({ token: { lastUsed, lastUsedFrom, replaces } }: { token: Pat }
       <RelativeTime time={lastUsed} />
       {lastUsedFrom && <span className="sub">from {lastUsedFrom}</span>}
     </>
-  )
-}
-
-function Day({ time }: { time: string | null }) {
-  if (time === null) return <span className="none">-</span>
-  return (
-    <time className="tn" dateTime={time} title={formatMoment(time)}>
-      {formatDate(time)}
-    </time>
   )
 }
 

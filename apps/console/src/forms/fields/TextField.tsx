@@ -18,7 +18,10 @@ export interface TextFieldProps extends Labels {
   disabled?: boolean
 }
 
-type OwnInputProps = Pick<ComponentProps<'input'>, 'type' | 'autoComplete' | 'autoCapitalize' | 'onPaste'>
+type OwnInputProps = Pick<
+  ComponentProps<'input'>,
+  'type' | 'inputMode' | 'autoComplete' | 'autoCapitalize' | 'onPaste'
+>
 
 export function TextField<V extends FieldValues, T>({
   control,

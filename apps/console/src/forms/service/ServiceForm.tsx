@@ -19,6 +19,7 @@ import { FormSection } from '../../ui/overlay/FormDialog.tsx'
 import { Tooltip } from '../../ui/overlay/Tooltip.tsx'
 import { NumberField, TextListField } from '../fields/bound-fields.tsx'
 import { PublicDomainField, SkipValidationField, useSkipOffered } from '../fields/domain-fields.tsx'
+import { EndsField } from '../fields/EndsField.tsx'
 import { TextField } from '../fields/TextField.tsx'
 import { RecordDialog, type RecordDialogProps } from '../shell/RecordDialog.tsx'
 import { type FormDeclaration, useFormDialog } from '../shell/use-form-dialog.ts'
@@ -135,6 +136,7 @@ export function ServiceForm<In extends ServiceValues, Out>(props: Props<In, Out>
             required
             hint={locked && "This is the console. Its path and backend can't be changed."}
           />
+          {!isFixed && !locked && <EndsField control={control} kept={service?.endsAt ?? null} />}
         </div>
       </FormSection>
       <FormSection legend="Public Side">

@@ -37,6 +37,8 @@ describe('the values of the service form', () => {
       backendPort: 80,
       allowedIps: [],
       blockedIps: [],
+      endsAt: null,
+      ttl: null,
       skipValidation: false,
       confirmUsedName: false,
     })
@@ -47,6 +49,7 @@ describe('the values of the service form', () => {
       ...{ name: 'web', domain: null, pathLocation: '/app', stripPath: true },
       ...{ backendProto: 'https' as const, backendHost: '10.0.0.1', backendPort: 8443 },
       ...{ requireAuth: false, skipAuthRoutes: null, allowedIps: ['10.0.0.0/8'], blockedIps: [] },
+      endsAt: '2030-01-01T00:00:00.000Z',
     }
     const service = {
       ...form,
@@ -58,6 +61,7 @@ describe('the values of the service form', () => {
     }
     expect(HttpServiceForm.parse(serviceValues(NEW_HTTP_SERVICE, service))).toEqual({
       ...form,
+      ttl: null,
       skipValidation: false,
       confirmUsedName: false,
     })
@@ -88,11 +92,13 @@ describe('the values of the form of a TCP service', () => {
       backendPort: 53,
       allowedIps: [],
       blockedIps: ['203.0.113.66'],
+      endsAt: null,
     }
     const publicAccess = 'udp://dns.example.com:32700'
     const service = { ...form, ...SAVED, type: 'tcp' as const, selfSigned: false, publicAccess }
     expect(TcpServiceForm.parse(serviceValues(NEW_TCP_SERVICE, service))).toEqual({
       ...form,
+      ttl: null,
       skipValidation: false,
       confirmSharedCookies: false,
     })

@@ -14,10 +14,18 @@ import { domainUrl } from '../../util/urls.ts'
 /** The values in the forms of all service types. */
 export type ServiceValues = Pick<
   HttpServiceFormInput,
-  'name' | 'domain' | 'backendHost' | 'backendPort' | 'allowedIps' | 'blockedIps' | 'skipValidation'
+  | 'name'
+  | 'domain'
+  | 'backendHost'
+  | 'backendPort'
+  | 'allowedIps'
+  | 'blockedIps'
+  | 'endsAt'
+  | 'ttl'
+  | 'skipValidation'
 >
 
-const NEW_SERVICE = { ...columnOf(SERVICE_FIELDS, 'start'), skipValidation: false }
+const NEW_SERVICE = { ...columnOf(SERVICE_FIELDS, 'start'), ttl: '', skipValidation: false }
 
 export const NEW_HTTP_SERVICE = {
   ...NEW_SERVICE,

@@ -81,14 +81,17 @@ type Input = (typeof SECTIONS)[SettingsSection]['fields'][number] & {
   settings: InstallationSettings
 }
 
-function SettingInput({ control, settings, name, label, hint, kind }: Input) {
+function SettingInput({ control, settings, name, label, hint, kind, options }: Input) {
   const setting = findSetting(settings, name)
   const isLocked = Boolean(setting?.lockedBy)
   const shared = {
     ...{ control, name, label, disabled: isLocked },
     hint: setting?.lockedBy ? <LockNote variable={setting.lockedBy} /> : (setting?.problem ?? hint),
   }
-  if (kind === 'yes or no') return <SelectField {...shared} options={YES_OR_NO} />
+  if (options) {
+    const choices = Object.entries(options).map(([value, text]) => ({ value, text }))
+    return <SelectField {...shared} options={choices} />
+  }
   if (kind === 'secret')
     return (
       <TextField
@@ -101,11 +104,6 @@ function SettingInput({ control, settings, name, label, hint, kind }: Input) {
     )
   return <TextField {...shared} placeholder={setting?.fallback ?? ''} autoCapitalize="none" mono />
 }
-
-const YES_OR_NO = [
-  { value: 'no', text: 'Not kept' },
-  { value: 'yes', text: 'Kept' },
-]
 
 /** Why a field cannot be changed. */
 function LockNote({ variable }: { variable: string }) {

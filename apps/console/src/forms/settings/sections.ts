@@ -6,7 +6,9 @@ interface SettingField {
   label: string
   hint: string
   /** By default a text. */
-  kind?: 'yes or no' | 'secret'
+  kind?: 'secret'
+  /** The values to choose from, in words. */
+  options?: Readonly<Record<string, string>>
 }
 
 interface Section {
@@ -25,6 +27,18 @@ export const SECTIONS: Readonly<Record<SettingsSection, Section>> = {
         name: 'POSTERN_PUBLIC_HOST',
         label: 'Public Name',
         hint: 'A host name that points to this server, or an IP address. Empty: the address of the default route.',
+      },
+    ],
+  },
+  signIn: {
+    title: 'Sign-In of the Console',
+    text: 'What people who sign in here need.',
+    fields: [
+      {
+        name: 'POSTERN_SECOND_FACTOR',
+        label: 'Require a Second Factor',
+        hint: 'People who have none are led to set one up, and can do nothing else until then.',
+        options: { nobody: 'Nobody', administrators: 'Administrators', everybody: 'Everybody' },
       },
     ],
   },
@@ -92,7 +106,7 @@ export const SECTIONS: Readonly<Record<SettingsSection, Section>> = {
         name: 'POSTERN_REQUESTS_QUERY',
         label: 'Queries',
         hint: 'What follows the ? of an address often holds secrets.',
-        kind: 'yes or no',
+        options: { no: 'Not kept', yes: 'Kept' },
       },
     ],
   },
@@ -114,6 +128,9 @@ export const SECTIONS: Readonly<Record<SettingsSection, Section>> = {
 /** The value of a setting in words. */
 export function shownValue({ name, value, isSecret, isSet }: SettingRecord): string {
   if (isSecret) return isSet ? 'Set' : 'Not set'
-  if (name === 'POSTERN_REQUESTS_QUERY') return value === 'yes' ? 'Kept' : 'Not kept'
-  return value ?? 'None'
+  if (value === null) return 'None'
+  const field = Object.values(SECTIONS)
+    .flatMap(({ fields }) => fields)
+    .find((each) => each.name === name)
+  return field?.options?.[value] ?? value
 }

@@ -93,6 +93,17 @@ export function SessionFrame() {
   )
 }
 
+/** Around a page for people who are signed in but may not go on yet. */
+export function BareFrame({ children }: { children: ReactNode }) {
+  const [queries] = useState(createQueries)
+  return (
+    <QueryClientProvider client={queries}>
+      {children}
+      <ConfirmHost />
+    </QueryClientProvider>
+  )
+}
+
 function createQueries(): QueryClient {
   return new QueryClient({
     defaultOptions: { queries: { retry: false } },

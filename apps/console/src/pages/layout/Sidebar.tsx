@@ -15,6 +15,8 @@ import {
   PanelLeft,
   Settings,
   TriangleAlert,
+  UserRound,
+  Users,
   Workflow,
 } from 'lucide-react'
 import { Link, NavLink } from 'react-router'
@@ -36,6 +38,7 @@ interface Props {
 }
 
 export function Sidebar({ expanded, onExpandedChange, hints }: Props) {
+  const can = useRules()
   return (
     <aside className="side" id="side" aria-label="Sidebar">
       <div className="brand">
@@ -62,17 +65,19 @@ export function Sidebar({ expanded, onExpandedChange, hints }: Props) {
           <Entry to={urls.nodes()} icon={Workflow} text="Client / Nodes" />
           <Entry to={urls.services()} icon={Blocks} text="Services" />
           <Entry to={urls.requests()} icon={History} text="Requests" />
-          <Entry to={urls.alerts()} icon={Bell} text="Alerts" />
+          {useRules().alerts && <Entry to={urls.alerts()} icon={Bell} text="Alerts" />}
           <Entry to={urls.history()} icon={FileClock} text="History" />
         </ul>
       </nav>
       <div className="side-foot">
         <HelpLinks />
-        {useRules().settings && (
-          <ul className="nav">
-            <Entry to={urls.settings()} icon={Settings} text="Settings" />
-          </ul>
-        )}
+        <ul className="nav drawer-only">
+          <Entry to={urls.account()} icon={UserRound} text="Account" />
+        </ul>
+        <ul className="nav">
+          {can.people && <Entry to={urls.people()} icon={Users} text="People" />}
+          {can.settings && <Entry to={urls.settings()} icon={Settings} text="Settings" />}
+        </ul>
         <SyncMark hints={hints} />
       </div>
     </aside>

@@ -1,11 +1,12 @@
 import type { Config } from '@postern/contract/config'
-import { BookOpen, CircleHelp, CodeXml, Heart, LogOut, Mail, Menu as MenuIcon } from 'lucide-react'
+import { BookOpen, CircleHelp, CodeXml, Heart, LogOut, Mail, Menu as MenuIcon, UserRound } from 'lucide-react'
 import { useConfig } from '../../api/queries.ts'
+import { RouteIcon } from '../../components/RouteIcon.tsx'
 import { ThemeToggle } from '../../components/ThemeToggle.tsx'
 import { useSignOut } from '../../components/use-sign-out.ts'
 import { IconButton, IconLink } from '../../ui/Button.tsx'
 import { Menu } from '../../ui/overlay/Menu.tsx'
-import { contactUrl, serverUrls } from '../../util/urls.ts'
+import { contactUrl, serverUrls, urls } from '../../util/urls.ts'
 import { FindButton } from './FindButton.tsx'
 import './TopBar.css'
 
@@ -38,6 +39,7 @@ export function TopBar({ drawerOpen, onDrawer, onFind, crumbSlot }: Props) {
         )}
         <HelpMenu config={config.data} />
         <ThemeToggle />
+        <RouteIcon className="wide-only" label="Your account" icon={UserRound} to={urls.account()} />
         <SignOut />
       </div>
     </header>

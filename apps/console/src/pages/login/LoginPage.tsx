@@ -1,80 +1,106 @@
 import { server } from '@postern/contract/endpoints/server'
 import { LoginForm as LoginSchema } from '@postern/contract/sign-in/auth'
-import { useEffect, useState } from 'react'
+import type { SecondStep as Step } from '@postern/contract/sign-in/second-step'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { ApiError, errorMessage } from '../../api/api-error.ts'
 import { useApi, useSession } from '../../api/context.ts'
-import { Glyph } from '../../components/Glyph.tsx'
-import { ThemeToggle } from '../../components/ThemeToggle.tsx'
+import { hasPasskeys } from '../../api/passkeys.ts'
+import { LoginFrame } from '../../components/sign-in/LoginFrame.tsx'
+import { useArrival } from '../../components/sign-in/use-arrival.ts'
 import { TextField } from '../../forms/fields/TextField.tsx'
 import { useFormShell } from '../../forms/shell/use-form-shell.ts'
-import { markArrival } from '../../stores/arrival.ts'
-import { dropDraft, findDraft } from '../../stores/draft.ts'
+import { findDraft } from '../../stores/draft.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Banner } from '../../ui/feedback/Banner.tsx'
 import { serverUrls } from '../../util/urls.ts'
-import { LoginArt } from './LoginArt.tsx'
-import './LoginPage.css'
+import { PasskeyButton } from './PasskeyButton.tsx'
+
+// Only accounts with a second factor need it.
+const loadSecondStep = () => import('./SecondStep.tsx')
+const SecondStep = lazy(async () => ({ default: (await loadSecondStep()).SecondStep }))
+
+/** What came of the first step. */
+interface Begun {
+  username: string
+  step: Step['second_factor']
+}
 
 export function LoginPage() {
+  const [begun, setBegun] = useState<Begun>()
+  const [failure, setFailure] = useState<string | null>(null)
+  const startOver = (why: string | null) => {
+    setBegun(undefined)
+    setFailure(why)
+  }
+  if (begun)
+    return (
+      <Suspense>
+        <SecondStep {...begun} onOver={startOver} />
+      </Suspense>
+    )
   return (
-    <main className="login">
-      <title>Sign in · Postern</title>
-      <LoginArt />
-      <div className="login-side">
-        <div className="login-box">
-          <p className="login-brand">
-            <Glyph />
-            <span className="word">Postern</span>
-          </p>
-          <h1>Sign in</h1>
-          <p className="lead">
-            The console of <span className="mono">{location.host}</span>
-          </p>
-          <LoginForm />
-          <p className="fine">
-            <a href={serverUrls.lostPassword()} target="_blank" rel="noreferrer">
-              Forgot your password?
-            </a>
-          </p>
-          <p className="fine">
-            By signing in you agree to the{' '}
-            <a href={serverUrls.terms()} target="_blank" rel="noreferrer">
-              terms of service
-            </a>
-            .
-          </p>
-        </div>
-        <div className="login-foot">
-          <ThemeToggle />
-        </div>
-      </div>
-    </main>
+    <LoginFrame
+      title="Sign in"
+      lead={
+        <>
+          The console of <span className="mono">{location.host}</span>
+        </>
+      }
+    >
+      <LoginForm failure={failure} onFailure={setFailure} onSecondStep={setBegun} />
+      {hasPasskeys() && <PasskeyButton onFailure={setFailure} />}
+      <p className="fine">
+        <a href={serverUrls.lostPassword()} target="_blank" rel="noreferrer">
+          Forgot your password?
+        </a>
+      </p>
+      <p className="fine">
+        By signing in you agree to the{' '}
+        <a href={serverUrls.terms()} target="_blank" rel="noreferrer">
+          terms of service
+        </a>
+        .
+      </p>
+    </LoginFrame>
   )
 }
 
+interface FormProps {
+  /** Why signing in failed; null: it did not. */
+  failure: string | null
+  onFailure: (message: string | null) => void
+  onSecondStep: (begun: Begun) => void
+}
+
 /** Username and password; a failure is a closable alert, and the typed text stays. */
-function LoginForm() {
+function LoginForm({ failure, onFailure, onSecondStep }: FormProps) {
   const api = useApi()
   const session = useSession()
-  const { form, shell, setSubmitError } = useFormShell({
+  const arrive = useArrival()
+  const { form, shell } = useFormShell({
     schema: LoginSchema,
     values: { username: '', password: '' },
     failure: 'Signing in failed',
     async send(body) {
+      onFailure(null)
       session.ensureKey()
       const login = await api.call(server.login, { body })
-      if (session.wasSomeoneElse(body.username)) dropDraft()
-      session.begin(login.token, login.expires_in, body.username)
-      await leaveFor(session.takeRedirect())
+      if ('token' in login) return await arrive(login, body.username)
+      await loadSecondStep()
+      onSecondStep({ username: body.username, step: login.second_factor })
     },
-    describe: (error) => ({ message: loginErrorMessage(error), status: 0 }),
+    describe(error) {
+      const message = loginErrorMessage(error)
+      onFailure(message)
+      return { message, status: 0 }
+    },
   })
   const [isEnded] = useState(session.takeEnded)
   const { control, setFocus } = form
   useEffect(() => setFocus('username'), [setFocus])
   return (
     <form className="stackf" noValidate onSubmit={shell.onSubmit}>
-      {isEnded && !shell.submitError && (
+      {isEnded && !failure && (
         <Banner kind="info" role="status">
           <p>
             Your session has ended. Sign in to pick up where you left off.
@@ -82,9 +108,9 @@ function LoginForm() {
           </p>
         </Banner>
       )}
-      {shell.submitError && (
-        <Banner kind="bad" role="alert" onClose={() => setSubmitError(null)}>
-          <p>{shell.submitError.message}</p>
+      {failure && (
+        <Banner kind="bad" role="alert" onClose={() => onFailure(null)}>
+          <p>{failure}</p>
         </Banner>
       )}
       <TextField
@@ -108,13 +134,6 @@ function LoginForm() {
       </Button>
     </form>
   )
-}
-
-/** Never settles: the button stays busy until the next page takes over. */
-function leaveFor(path: string): Promise<never> {
-  markArrival()
-  location.replace(path)
-  return new Promise(() => {})
 }
 
 /** The text of the alert. Only an answer of the server may blame the credentials. */

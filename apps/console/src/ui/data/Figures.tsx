@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useSyncExternalStore } from 'react'
 import { formatBytes, formatKilobytes } from '../../util/bytes.ts'
 import { CLOCK_INTERVAL } from '../../util/constants.ts'
-import { formatMoment, formatRelativeTime } from '../../util/time.ts'
+import { formatDate, formatMoment, formatRelativeTime, formatTimeLeft } from '../../util/time.ts'
 
 /** For tables: always KB, so that rows compare; the best unit is the tooltip. */
 export function Kilobytes({ bytes }: { bytes: number }) {
@@ -20,24 +20,49 @@ export function Bytes({ bytes }: { bytes: number }) {
 
 /** `12 seconds ago`, which keeps moving; the exact time is its tooltip. `time` is ms since the epoch. */
 export function RelativeTime({ time }: { time: number | null }) {
+  return <MovingTime time={time} format={formatRelativeTime} />
+}
+
+/** `2 h` until a time in ms since the epoch; it counts down. */
+export function TimeLeft({ time }: { time: number }) {
+  return <MovingTime time={time} format={formatTimeLeft} />
+}
+
+interface MovingTimeProps {
+  time: number | null
+  /** The same function each time. */
+  format: (time: number, now: number) => string
+}
+
+function MovingTime({ time, format }: MovingTimeProps) {
   const element = useRef<HTMLTimeElement>(null)
   // A page of them changes each second, so the text is updated in place without rendering.
   useEffect(() => {
     const say = () => {
-      const text = formatRelativeTime(time, now)
+      const text = time ? format(time, now) : '-'
       if (element.current && element.current.textContent !== text) element.current.textContent = text
     }
     say()
     return time ? subscribe(say) : undefined
-  }, [time])
+  }, [time, format])
   const exact = useMemo(
     () => time && { iso: new Date(time).toISOString(), words: formatMoment(time) },
     [time],
   )
-  if (!exact) return <span className="none">-</span>
+  if (!time || !exact) return <span className="none">-</span>
   return (
     <time ref={element} dateTime={exact.iso} title={exact.words}>
-      {formatRelativeTime(time, now)}
+      {format(time, now)}
+    </time>
+  )
+}
+
+/** The day of a time; the exact time is its tooltip. */
+export function Day({ time }: { time: string | null }) {
+  if (time === null) return <span className="none">-</span>
+  return (
+    <time className="tn" dateTime={time} title={formatMoment(time)}>
+      {formatDate(time)}
     </time>
   )
 }

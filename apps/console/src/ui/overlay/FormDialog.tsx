@@ -17,6 +17,8 @@ export interface FormDialogProps {
   onSubmit: (event: SubmitEvent<HTMLFormElement>) => void
   onClose: () => void
   footNote?: ReactNode
+  /** The word on its main button, by default `Save`. */
+  submitText?: string
   /** Why nothing here can be changed. */
   readOnly?: ReactNode
   children: ReactNode
@@ -55,7 +57,7 @@ export function FormDialog(props: FormDialogProps) {
           </Button>
           {!props.readOnly && (
             <Button variant="primary" type="submit" busy={loading}>
-              Save
+              {props.submitText ?? 'Save'}
             </Button>
           )}
         </DialogFoot>

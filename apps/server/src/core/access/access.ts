@@ -11,6 +11,11 @@ export interface Access {
 /** Of the installation itself, and of agents, whose own rules hold besides. */
 export const UNLIMITED: Access = { role: 'admin', reach: null }
 
+export const mayReachNode = ({ reach }: Access, id: number): boolean => !reach || reach.nodes.includes(id)
+
+export const mayReachDomain = ({ reach }: Access, id: number | undefined): boolean =>
+  !reach || (id !== undefined && reach.domains.includes(id))
+
 /** What a person is limited to. */
 export async function readReach(db: Kysely<Database>, userId: number, isLimited: boolean): Promise<Reach> {
   if (!isLimited) return null

@@ -1,12 +1,13 @@
+import { MESSAGES } from '@postern/contract/messages'
 import type { LoginForm } from '@postern/contract/sign-in/auth'
+import type { SecondStep } from '@postern/contract/sign-in/second-step'
 import type { Context } from '../../context.ts'
-import { noteNewNetwork } from '../alerts/new-network.ts'
-import { UnauthenticatedError } from '../errors.ts'
+import { UnauthenticatedError, ValidationError } from '../errors.ts'
+import { type BegunSession, beginSession, type SignInPlace } from './begin-session.ts'
+import { findSecondStep } from './factors/second-step.ts'
 import type { Attempt } from './login-limits.ts'
 import { hashPassword, isOutdated, isPassword } from './passwords.ts'
-import { endSessionsElsewhere } from './session-hosts.ts'
-import { createSession } from './sessions.ts'
-import { isKnownSource, rememberSource, sourceOf } from './sources.ts'
+import { isKnownSource, sourceOf } from './sources.ts'
 
 /** The first account, when its password was generated. */
 export interface GeneratedAdmin {
@@ -37,32 +38,65 @@ export async function createFirstAccount(
 }
 
 /**
- * @param address the source of the request
- * @param host the name in the request, or '' for an address
  * @param key binds the new session, see `sessions.ts`
+ * @returns the session, or what the account asks for besides its password
  * @throws TooManyError, UnauthenticatedError, UnavailableError
  */
 export async function signIn(
   context: Context,
   form: LoginForm,
-  { address, host }: { address: string; host: string },
+  place: SignInPlace,
   key: string | undefined,
-): Promise<{ token: string; expiresIn: number }> {
-  const source = sourceOf(address)
+): Promise<BegunSession | SecondStep> {
+  const source = sourceOf(place.address)
   const isKnown = await isKnownSource(context, form.username, source)
   const attempt = context.loginLimits.take(form.username, source, isKnown)
-  const userId = await checkPassword(context, form, attempt)
-  await rememberSource(context, userId, source)
-  if (!isKnown) await noteNewNetwork(context, userId, address)
-  const session = await createSession(context, userId, host, key)
-  // The console may have left the name while the password was checked.
-  await endSessionsElsewhere(context)
-  return session
+  const id = await checkPassword(context, form, attempt)
+  const step = await findSecondStep(context, id, place, key)
+  return step ?? (await beginSession(context, { id, username: form.username }, place, key))
 }
 
 /**
- * An unknown name takes as long as a wrong password, since it is compared with the first account's. Only a wrong password
- * is a failure: when the server was too busy to check it, the attempt does not count.
+ * For what a person at an unlocked screen must not do. An account without a password needs none.
+ * @param address the source of the request
+ * @throws ValidationError, TooManyError, UnavailableError
+ */
+export async function confirmPassword(
+  context: Context,
+  userId: number,
+  password: string | null,
+  address: string,
+): Promise<void> {
+  const { username, password_hash } = await context.db
+    .selectFrom('users')
+    .select(['username', 'password_hash'])
+    .where('id', '=', userId)
+    .executeTakeFirstOrThrow()
+  if (password_hash === null) return
+  if (password === null) throw new ValidationError([{ field: 'password', message: MESSAGES.required }])
+  const attempt = context.loginLimits.take(username, sourceOf(address), true)
+  const isRight = await compare(context, password, password_hash, attempt)
+  if (!isRight) throw new ValidationError([{ field: 'password', message: MESSAGES.wrongPassword }])
+  attempt.succeed()
+}
+
+/** Only a wrong password is a failure: when the server was too busy to check it, the attempt does not count. */
+async function compare(
+  { passwordGate }: Context,
+  password: string,
+  stored: string,
+  attempt: Attempt,
+): Promise<boolean> {
+  try {
+    return await passwordGate.pass(() => isPassword(password, stored), attempt.rank)
+  } catch (error) {
+    attempt.undo()
+    throw error
+  }
+}
+
+/**
+ * An unknown name takes as long as a wrong password, since it is compared with the first account's.
  * @returns the account's id
  */
 async function checkPassword(context: Context, form: LoginForm, attempt: Attempt): Promise<number> {
@@ -75,17 +109,31 @@ async function checkPassword(context: Context, form: LoginForm, attempt: Attempt
     .where('username', '=', form.username)
     .where('is_disabled', '=', 0)
     .executeTakeFirst()
-  const { password_hash: stored } = user ?? (await users.orderBy('id').limit(1).executeTakeFirstOrThrow())
-  const isRight = await context.passwordGate
-    .pass(() => isPassword(form.password, stored), attempt.rank)
-    .catch((error: unknown) => {
-      attempt.undo()
-      throw error
-    })
+  const stored = (user ?? (await users.orderBy('id').limit(1).executeTakeFirst()))?.password_hash
+  const isRight = stored !== undefined && (await compare(context, form.password, stored, attempt))
   if (!user || !isRight) throw new UnauthenticatedError('Invalid Credentials', 'credentials')
   attempt.succeed()
   if (isOutdated(stored)) await renewHash(context, user, form.password)
   return user.id
+}
+
+/**
+ * Only a wrong password is a failure: when the server was too busy to check it, the attempt does not count. The caller
+ * says when it has succeeded.
+ * @throws UnavailableError
+ */
+export async function tryPassword(
+  { passwordGate }: Context,
+  password: string,
+  stored: string,
+  attempt: Attempt,
+): Promise<boolean> {
+  return await passwordGate
+    .pass(() => isPassword(password, stored), attempt.rank)
+    .catch((error: unknown) => {
+      attempt.undo()
+      throw error
+    })
 }
 
 async function renewHash(

@@ -1,10 +1,11 @@
 import { TooManyError } from '../errors.ts'
 
 const WINDOW_MS = 10 * 60 * 1000
+export const HOUR_MS = 60 * 60 * 1000
 /** Most keys to remember; the oldest are dropped first. */
 const MAX_KEYS = 20_000
 
-/** Counts attempts by key, each key for ten minutes from its first attempt. */
+/** Counts attempts by key, each key for ten minutes, or another time, from its first attempt. */
 export interface Attempts {
   /** @throws TooManyError when the key has `max` already. */
   check(key: string, max: number): void
@@ -19,7 +20,7 @@ interface Count {
   until: number
 }
 
-export function createAttempts(clock: () => number): Attempts {
+export function createAttempts(clock: () => number, windowMs = WINDOW_MS): Attempts {
   const counts = new Map<string, Count>()
   const find = (key: string) => {
     const known = counts.get(key)
@@ -32,7 +33,7 @@ export function createAttempts(clock: () => number): Attempts {
     },
     count: (key) => find(key)?.count ?? 0,
     add(key, by) {
-      const entry = find(key) ?? { count: 0, until: clock() + WINDOW_MS }
+      const entry = find(key) ?? { count: 0, until: clock() + windowMs }
       entry.count += by
       counts.delete(key)
       if (entry.count > 0) counts.set(key, entry)

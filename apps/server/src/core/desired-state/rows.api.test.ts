@@ -85,6 +85,7 @@ function valuesOf(): Values {
       require_auth: flags,
       strip_path: flags,
       skip_auth_routes: [null, '/a', '^/b'],
+      ends_at: [null, at],
       enabled: flags,
       updated_at: anyTime,
     },

@@ -1,4 +1,4 @@
-import type { Edge, Problem } from '@postern/contract/edge/edge'
+import type { Edge, PartState, Problem } from '@postern/contract/edge/edge'
 import type { EdgeReport } from '@postern/contract/edge/edge-messages'
 import type { Kysely } from 'kysely'
 import type { Database } from '../../db/schema.ts'
@@ -51,6 +51,22 @@ export async function listEdges(
       lastSeen: state ? new Date(state.lastSeen).toISOString() : null,
     }
   })
+}
+
+/** For a limited person: how far an edge has come, and nothing that may name what is not theirs. */
+export function withoutWords(edge: Edge): Edge {
+  const { dataPlane } = edge
+  const silent = ({ state }: PartState): PartState => ({ state, detail: '' })
+  return {
+    ...edge,
+    problems: [],
+    problemCount: 0,
+    dataPlane: dataPlane && {
+      haproxy: silent(dataPlane.haproxy),
+      wireguard: silent(dataPlane.wireguard),
+      nftables: silent(dataPlane.nftables),
+    },
+  }
 }
 
 /** All problems of the edges as a whole, and those of the server itself. */

@@ -23,30 +23,32 @@ export async function getServiceFigures(
 ): Promise<Figures> {
   const service = context.db.selectFrom('services').select('id').where('id', '=', id).where('type', '=', type)
   if (!(await service.executeTakeFirst())) throw new NotFoundError('Service')
-  return await readFigures(context, id, query)
+  return await readFigures(context, [id], query)
 }
 
 /** @throws NotFoundError */
 export async function getNodeFigures(context: Parts, id: number, query: FiguresQuery): Promise<Figures> {
   await getServiceNode(context.db, id)
-  return await readFigures(context, nodeKey(id), query)
+  return await readFigures(context, [nodeKey(id)], query)
 }
 
 /** @throws NotFoundError */
 export async function getDomainFigures(context: Context, id: number, query: FiguresQuery): Promise<Figures> {
   await getDomain(context, id)
-  return await readFigures(context, domainKey(id), query)
+  return await readFigures(context, [domainKey(id)], query)
 }
 
 /** @throws NotFoundError */
 export async function getEdgeFigures(context: Parts, id: number, query: FiguresQuery): Promise<Figures> {
   const edge = context.db.selectFrom('edges').select('id').where('id', '=', id)
   if (!(await edge.executeTakeFirst())) throw new NotFoundError('Edge')
-  return await readFigures(context, edgeKey(id), query)
+  return await readFigures(context, [edgeKey(id)], query)
 }
 
-export function getAllFigures(context: Parts, query: FiguresQuery): Promise<Figures> {
-  return readFigures(context, ALL_KEY, query)
+/** For a limited person, the sum of their nodes. */
+export function getAllFigures(context: Context, query: FiguresQuery): Promise<Figures> {
+  const { reach } = context.access
+  return readFigures(context, reach ? reach.nodes.map(nodeKey) : [ALL_KEY], query)
 }
 
 /** Steps and their number. */
@@ -57,10 +59,10 @@ const SPANS = {
   month: { step: HOUR, length: 720 },
 } as const
 
-/** @param key a service's id, or a key of keys.ts */
+/** @param keys ids of services, or keys of keys.ts, to be added up */
 async function readFigures(
   { liveDb, clock }: Parts,
-  key: number,
+  keys: readonly number[],
   { span, points = SPANS[span].length }: FiguresQuery,
 ): Promise<Figures> {
   const one = SPANS[span]
@@ -73,9 +75,9 @@ async function readFigures(
     const before = counts[index]
     if (before) counts[index] = add(before, count)
   }
-  await readFresh(liveDb, key, from, addCount)
-  await readPacked(liveDb, 'minutes', key, from, addCount)
-  if (one.step === HOUR) await readPacked(liveDb, 'hours', key, from, addCount)
+  await readFresh(liveDb, keys, from, addCount)
+  await readPacked(liveDb, 'minutes', keys, from, addCount)
+  if (one.step === HOUR) await readPacked(liveDb, 'hours', keys, from, addCount)
   const all = counts.map(tell)
   const column = <K extends keyof Told>(name: K) => all.map((each) => each[name])
   return {
@@ -107,14 +109,14 @@ type Note = (time: number, count: Count) => void
 
 async function readFresh(
   liveDb: Kysely<LiveDatabase>,
-  key: number,
+  keys: readonly number[],
   from: number,
   addCount: Note,
 ): Promise<void> {
   const rows = await liveDb
     .selectFrom('counts')
     .selectAll()
-    .where('service', '=', key)
+    .where('service', 'in', keys)
     .where('minute', '>=', from / MINUTE)
     .execute()
   for (const { minute, ...row } of rows) addCount(minute * MINUTE, countOf(row))
@@ -129,7 +131,7 @@ const PACKED = {
 async function readPacked(
   liveDb: Kysely<LiveDatabase>,
   table: 'minutes' | 'hours',
-  key: number,
+  keys: readonly number[],
   from: number,
   addCount: Note,
 ): Promise<void> {
@@ -141,7 +143,7 @@ async function readPacked(
     .selectFrom(table)
     .select(['packed', time.as('time')])
     .where(time, 'in', times)
-    .where('service', '=', key)
+    .where('service', 'in', keys)
     .execute()
   for (const row of rows)
     for (const [at, count] of unpack(row.packed)) addCount(row.time * length + at * slot, count)

@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely'
 import type { Context } from '../../context.ts'
 import type { LiveDatabase } from '../../db/live-schema.ts'
 import { listTimes } from './counts.ts'
+import { domainKey, nodeKey } from './keys.ts'
 import { unpack } from './pack.ts'
 import { DAY, HOUR, MINUTE } from './steps.ts'
 
@@ -10,18 +11,17 @@ import { DAY, HOUR, MINUTE } from './steps.ts'
 const STEP = 30 * MINUTE
 const LENGTH = DAY / STEP
 
-type Parts = Pick<Context, 'liveDb' | 'clock'>
+const KEY_OF = { services: (id: number) => id, nodes: nodeKey, domains: domainKey }
 type Line = Traffic['data'][number]
 
-/**
- * What some services, nodes or domains carried in the last day: three statements for all of them together.
- * @param keyOf the key of an id
- */
+/** What some services, nodes or domains carried in the last day: three statements for all of them together. */
 export async function readTraffic(
-  { liveDb, clock }: Parts,
-  ids: readonly number[],
-  keyOf: (id: number) => number = (id) => id,
+  { db, access, liveDb, clock }: Context,
+  kind: keyof typeof KEY_OF,
+  wanted: readonly number[],
 ): Promise<Traffic> {
+  const ids = access.reach ? await listSeen(db, kind, wanted) : wanted
+  const keyOf = KEY_OF[kind]
   const from = (Math.floor(clock() / STEP) - LENGTH + 1) * STEP
   const lines = new Map(
     ids.map((id): [number, Line] => [keyOf(id), { id, received: 0, sent: 0, line: Array(LENGTH).fill(0) }]),
@@ -39,6 +39,16 @@ export async function readTraffic(
   await readFresh(liveDb, keys, from, note)
   await readPacked(liveDb, keys, from, note)
   return { from: new Date(from).toISOString(), step: STEP / 1000, data: [...lines.values()] }
+}
+
+/** Those of them that a limited person may see. */
+async function listSeen(
+  db: Context['db'],
+  kind: keyof typeof KEY_OF,
+  ids: readonly number[],
+): Promise<number[]> {
+  const rows = await db.selectFrom(kind).select('id').where('id', 'in', ids).execute()
+  return rows.map(({ id }) => id)
 }
 
 type Note = (key: number, time: number, received: number, sent: number) => void

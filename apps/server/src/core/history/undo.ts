@@ -64,7 +64,11 @@ function refuseForeign(
   total: number,
 ): void {
   const isAdmin = role === 'admin'
-  const isOwn = ({ kind, nodeId, domainId }: (typeof records)[number]) =>
+  // Domains are made for all, and a service must not move where this person sees nothing.
+  const isBeyond = ({ kind, before, after }: (typeof records)[number]) =>
+    kind === 'domain' ? before === null || after === null : before !== null && 'node' in (after ?? {})
+  const isOwn = (record: (typeof records)[number]) => !reach || (isNear(record) && !isBeyond(record))
+  const isNear = ({ kind, nodeId, domainId }: (typeof records)[number]) =>
     !reach ||
     (nodeId !== null && reach.nodes.includes(nodeId)) ||
     (kind === 'domain' && domainId !== null && reach.domains.includes(domainId))

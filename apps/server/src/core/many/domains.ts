@@ -1,6 +1,8 @@
 import type { ManyDomains, ManyResult } from '@postern/contract/services/many'
 import type { Actor } from '../../changes/actor.ts'
 import type { Context } from '../../context.ts'
+import { mayReachDomain } from '../access/access.ts'
+import { seenBy } from '../access/visible.ts'
 import { deleteDomain, refuseUsed } from '../domains/domains.ts'
 import { listFilteredDomains } from '../domains/records.ts'
 import { NotFoundError } from '../errors.ts'
@@ -13,14 +15,16 @@ export async function changeDomains(context: Context, actor: Actor, form: ManyDo
   const work: Work<ManyRecord, { search?: string | undefined }> = {
     noun: 'domain',
     done: 'deleted',
-    find: ({ search }, part) => listFilteredDomains(context, search, part),
+    find: ({ search }, part) => listFilteredDomains(seenBy(context), search, part),
     async begin(tx, _revision, ids) {
       const found = await tx
         .selectFrom('domains')
         .select(['id', 'domain', 'updated_at'])
         .where('id', 'in', ids)
         .execute()
-      const rows = new Map(found.map((row) => [row.id, row]))
+      const rows = new Map(
+        found.filter(({ id }) => mayReachDomain(context.access, id)).map((row) => [row.id, row]),
+      )
       return {
         nameOf: (id) => rows.get(id)?.domain,
         async act({ id, updated_at: seen }) {

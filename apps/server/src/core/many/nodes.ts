@@ -2,6 +2,8 @@ import type { NodeQuery } from '@postern/contract/nodes'
 import type { ManyNodes, ManyResult } from '@postern/contract/services/many'
 import type { Actor } from '../../changes/actor.ts'
 import type { Context } from '../../context.ts'
+import { mayReachNode } from '../access/access.ts'
+import { seenBy } from '../access/visible.ts'
 import { NotFoundError } from '../errors.ts'
 import { listFilteredNodes } from '../nodes/list.ts'
 import {
@@ -24,10 +26,12 @@ export async function changeNodes(context: Context, actor: Actor, form: ManyNode
   const work: Work<ManyRecord, Pick<NodeQuery, 'type' | 'search'>> = {
     noun: 'node',
     done: DONE[form.action],
-    find: (filter, part) => listFilteredNodes(context, filter, part),
+    find: (filter, part) => listFilteredNodes(seenBy(context), filter, part),
     async begin(tx, revision, ids) {
       const found = await tx.selectFrom('nodes').selectAll().where('id', 'in', ids).execute()
-      const rows = new Map(found.map((row) => [row.id, row]))
+      const rows = new Map(
+        found.filter(({ id }) => mayReachNode(context.access, id)).map((row) => [row.id, row]),
+      )
       const isOn = form.action === 'enable'
       return {
         nameOf: (id) => rows.get(id)?.name,

@@ -4,6 +4,8 @@ import type { Transaction } from 'kysely'
 import type { Actor } from '../../changes/actor.ts'
 import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
+import { mayReachNode } from '../access/access.ts'
+import { seenBy } from '../access/visible.ts'
 import { NotFoundError } from '../errors.ts'
 import { listFilteredServices } from '../services/all.ts'
 import { createMove } from '../services/move.ts'
@@ -27,9 +29,12 @@ export async function changeServices(
   const work: Work<Record, ServiceFilter> = {
     noun: 'service',
     done: DONE[form.action],
-    find: (filter, part) => listFilteredServices(context, filter, part),
+    find: (filter, part) => listFilteredServices(seenBy(context), filter, part),
     async begin(tx, revision, ids) {
-      const rows = new Map((await readServices(tx, ids)).map((row) => [row.id, row]))
+      const found = await readServices(tx, ids)
+      const rows = new Map(
+        found.filter((row) => mayReachNode(context.access, row.node_id)).map((row) => [row.id, row]),
+      )
       const act = actOf(context, tx, revision, form)
       return {
         nameOf: (id) => rows.get(id)?.name,

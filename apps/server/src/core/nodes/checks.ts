@@ -35,12 +35,33 @@ export async function checkNode(
   const current = row ? formOf(row) : {}
   const { values, errors } = await readForm(tx, 'nodes', row?.id, () => patch.read(current, row?.updated_at))
   refuseFindings(
-    { invalid: errors, taken: [] },
+    { invalid: [...errors, ...findAgentsRights(context, values, current)], taken: [] },
     await findAddressFault(context, tx, values, row),
     await findSubnetFaults(context, tx, values, row),
     await findLostServices(tx, values, row),
   )
   return patch.onto(current, row?.updated_at)
+}
+
+/** By its agent a node publishes at names that nobody gave to a limited person. */
+const AGENTS_RIGHTS = [
+  'agentMayPublish',
+  'agentDomains',
+  'agentMaxServices',
+  'agentMaxDomains',
+  'agentMaxPorts',
+  'agentMaxEntries',
+] as const
+
+function findAgentsRights(
+  { access }: Context,
+  values: Readable<NodeForm>,
+  current: Partial<NodeForm>,
+): FieldError[] {
+  if (!access.reach) return []
+  return AGENTS_RIGHTS.filter(
+    (field) => field in values && JSON.stringify(values[field]) !== JSON.stringify(current[field]),
+  ).map((field) => ({ field, message: 'can only be changed by people who see the whole installation' }))
 }
 
 async function findAddressFault(

@@ -15,7 +15,7 @@ export interface TokenUse {
 }
 
 /**
- * When and from where each token of a node was last used, in memory; saved from time to time, so that it survives a
+ * When and from where each token of a kind was last used, in memory; saved from time to time, so that it survives a
  * restart.
  */
 export interface TokenUses {
@@ -42,8 +42,17 @@ interface Parts {
   clock(): number
 }
 
-export async function createTokenUses({ db, liveDb, log, clock }: Parts): Promise<TokenUses> {
-  const known = await load(db, liveDb)
+/** Where the tokens of a kind are, and in the file of figures their uses. */
+export interface TokenKind {
+  tokens: 'node_tokens' | 'api_tokens'
+  uses: 'token_uses' | 'api_token_uses'
+}
+
+export async function createTokenUses(
+  { db, liveDb, log, clock }: Parts,
+  kind: TokenKind,
+): Promise<TokenUses> {
+  const known = await load(db, liveDb, kind)
   const unsaved = new Set<number>()
   const connections = createCounter()
 
@@ -60,7 +69,7 @@ export async function createTokenUses({ db, liveDb, log, clock }: Parts): Promis
     for (const tokenId of connections.keys()) renewUse(tokenId)
     const ids = [...unsaved]
     unsaved.clear()
-    await saveUses(liveDb, ids, known)
+    await saveUses(liveDb, kind, ids, known)
   }
   const saving = setInterval(() => {
     save().catch((err: unknown) => log.warn({ err }, 'the last uses of access tokens could not be saved'))
@@ -107,23 +116,28 @@ function createCounter() {
 }
 
 /** Uses of tokens that were deleted after the last save are dropped. Ids are never used again. */
-async function load(db: Kysely<Database>, liveDb: Kysely<LiveDatabase>): Promise<Map<number, TokenUse>> {
-  const tokens = await db.selectFrom('node_tokens').select('id').execute()
+async function load(
+  db: Kysely<Database>,
+  liveDb: Kysely<LiveDatabase>,
+  kind: TokenKind,
+): Promise<Map<number, TokenUse>> {
+  const tokens = await db.selectFrom(kind.tokens).select('id').execute()
   const existing = new Set(tokens.map(({ id }) => id))
-  const rows = await liveDb.selectFrom('token_uses').selectAll().execute()
+  const rows = await liveDb.selectFrom(kind.uses).selectAll().execute()
   const uses = new Map(
     rows
       .filter((row) => existing.has(row.token_id))
       .map((row) => [row.token_id, { at: row.used_at, from: row.used_from }]),
   )
   const gone = rows.map((row) => row.token_id).filter((id) => !existing.has(id))
-  await saveUses(liveDb, gone, uses)
+  await saveUses(liveDb, kind, gone, uses)
   return uses
 }
 
 /** A token without a use loses its row. */
 async function saveUses(
   liveDb: Kysely<LiveDatabase>,
+  { uses: table }: TokenKind,
   ids: readonly number[],
   uses: ReadonlyMap<number, TokenUse>,
 ): Promise<void> {
@@ -132,12 +146,12 @@ async function saveUses(
     for (const id of ids) {
       const use = uses.get(id)
       if (!use) {
-        await tx.deleteFrom('token_uses').where('token_id', '=', id).execute()
+        await tx.deleteFrom(table).where('token_id', '=', id).execute()
         continue
       }
       const values = { used_at: use.at, used_from: use.from }
       await tx
-        .insertInto('token_uses')
+        .insertInto(table)
         .values({ token_id: id, ...values })
         .onConflict((conflict) => conflict.column('token_id').doUpdateSet(values))
         .execute()

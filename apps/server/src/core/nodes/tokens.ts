@@ -106,7 +106,7 @@ export async function insertToken(
  * Some clients send a day as its local midnight: today's is in the past, and means the end of today.
  * @returns undefined for an earlier day
  */
-function settleExpiry({ clock }: Context, expireAt: string | null): string | null | undefined {
+export function settleExpiry({ clock }: Context, expireAt: string | null): string | null | undefined {
   if (expireAt === null) return null
   const [at, now] = [Date.parse(expireAt), clock()]
   if (at > now) return expireAt

@@ -45,7 +45,9 @@ const NONE = { nodeId: null, nodeName: null, type: null, lost: null, notAfter: n
 
 /** Problems of an edge as a whole, a node or a certificate; a service's problem is in its state. */
 async function listReported(context: Context): Promise<Row[]> {
-  const own = (await context.edges.listOwnProblems()).map(
+  // An edge carries the whole installation.
+  const problems = context.access.reach ? [] : await context.edges.listOwnProblems()
+  const own = problems.map(
     ({ name, message }): Row => ({ ...NONE, kind: 'edge', tone: 'bad', name, problem: message }),
   )
   const others = context.edges.views().flatMap(({ problems }) => problems)

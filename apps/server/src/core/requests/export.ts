@@ -13,7 +13,7 @@ export type ExportFormat = 'jsonl' | 'csv'
  * @throws UnavailableError in the middle when an edge gives no answer: a file that lacks something must not look whole
  */
 export async function* exportRequests(
-  context: Pick<Context, 'db' | 'edges'>,
+  context: Pick<Context, 'db' | 'access' | 'edges'>,
   filters: RequestFilters,
   format: ExportFormat,
   signal: AbortSignal,

@@ -1,21 +1,24 @@
 import type { KeptFilter } from '@postern/contract/requests/kept'
 import type { RequestFilters } from '@postern/contract/requests/query'
 import type { Kysely } from 'kysely'
+import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
 import { NotFoundError, ValidationError } from '../errors.ts'
+
+type Parts = Pick<Context, 'db' | 'access'>
 
 /**
  * What edges are asked for: they know services by their ids alone.
  * @throws NotFoundError for a node or domain that is not there, ValidationError for a time that ends before it begins
  */
-export async function readFilter(db: Kysely<Database>, filters: RequestFilters): Promise<KeptFilter> {
+export async function readFilter(parts: Parts, filters: RequestFilters): Promise<KeptFilter> {
   const { from, to, type, status, method, source, path, person, reason, minTime } = filters
   if (from !== undefined && to !== undefined && from >= to)
     throw new ValidationError([{ field: 'to', message: 'must be after the beginning' }])
   return {
     from: from === undefined ? null : Date.parse(from),
     to: to === undefined ? null : Date.parse(to),
-    services: await findServices(db, filters),
+    services: await findServices(parts, filters),
     type: type ?? null,
     status: status ?? null,
     method: method ?? null,
@@ -27,12 +30,13 @@ export async function readFilter(db: Kysely<Database>, filters: RequestFilters):
   }
 }
 
-/** Null: all. One that is deleted may still have been asked for. */
+/** Null: all. One that is deleted may still have been asked for, but not by a limited person, of whom nobody knows that it was theirs. */
 async function findServices(
-  db: Kysely<Database>,
+  { db, access }: Parts,
   { service, node, domain }: RequestFilters,
 ): Promise<number[] | null> {
-  if (node === undefined && domain === undefined) return service === undefined ? null : [service]
+  if (node === undefined && domain === undefined && !access.reach)
+    return service === undefined ? null : [service]
   let query = db.selectFrom('services').select('id')
   if (node !== undefined) {
     await assertNode(db, node)

@@ -13,7 +13,7 @@ import type { Database } from '../../db/schema.ts'
 import { type Cursor, parseCursor, renderCursor } from './cursor.ts'
 import { readFilter } from './filter.ts'
 
-type Parts = Pick<Context, 'db' | 'edges'>
+type Parts = Pick<Context, 'db' | 'access' | 'edges'>
 
 /** What one edge found. */
 interface Found {
@@ -26,12 +26,12 @@ interface Found {
  * @throws NotFoundError, ValidationError
  */
 export async function listRequests(
-  { db, edges }: Parts,
+  { db, access, edges }: Parts,
   { limit, before, ...filters }: RequestQuery,
   signal: AbortSignal,
 ): Promise<RequestPage> {
   const start = parseCursor(before)
-  const filter = await readFilter(db, filters)
+  const filter = await readFilter({ db, access }, filters)
   const all = await listEdges(db)
   const asked = all.filter(({ id }) => start.get(id) !== null)
   const found = await Promise.all(
@@ -83,8 +83,8 @@ export async function listNewRequests(
 }
 
 /** The filter of a stream, which is the same for as long as it is open. */
-export function readStreamFilter({ db }: Parts, filters: RequestFilters): Promise<KeptFilter> {
-  return readFilter(db, filters)
+export function readStreamFilter(parts: Parts, filters: RequestFilters): Promise<KeptFilter> {
+  return readFilter(parts, filters)
 }
 
 async function listEdges(db: Kysely<Database>): Promise<{ id: number; name: string }[]> {

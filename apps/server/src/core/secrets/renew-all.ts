@@ -34,6 +34,7 @@ export async function renewAllSecrets(parts: Parts): Promise<void> {
     await renewTunnel(tx, parts, revision)
     await (await loadAuthority({ ...parts, db: tx })).replace()
     await renewCertificates(tx, parts, revision)
+    await removeApps(tx)
     await tx
       .deleteFrom('settings')
       .where((eb) =>
@@ -79,4 +80,13 @@ async function renewCertificates(tx: Transaction<Database>, { clock }: Parts, re
   await tx.updateTable('orders').set(anew).execute()
   // An authority's pause applies to the account that is given up.
   await sql`DELETE FROM settings WHERE key LIKE 'acme.pause %'`.execute(tx)
+}
+
+/** The secrets of authenticator apps are in the apps too: each is to be set up again. Passkeys have none here. */
+async function removeApps(tx: Transaction<Database>) {
+  await tx.deleteFrom('authenticators').execute()
+  await tx
+    .deleteFrom('recovery_codes')
+    .where('user_id', 'not in', tx.selectFrom('passkeys').select('user_id'))
+    .execute()
 }

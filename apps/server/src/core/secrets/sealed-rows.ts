@@ -77,6 +77,13 @@ export async function sealAnew(tx: Transaction<Database>, renew: Renew): Promise
       .set({ private_key: orNull(private_key, PLACES.order(id)) })
       .where('id', '=', id)
       .execute()
+  const authenticators = await tx.selectFrom('authenticators').select(['user_id', 'secret']).execute()
+  for (const { user_id, secret } of authenticators)
+    await tx
+      .updateTable('authenticators')
+      .set({ secret: renewed(secret, PLACES.authenticator(user_id)) })
+      .where('user_id', '=', user_id)
+      .execute()
   const channels = await tx.selectFrom('alert_channels').select(['id', 'secrets']).execute()
   for (const { id, secrets } of channels)
     await tx

@@ -23,6 +23,7 @@ export const PLACES = {
   /** By its domain, which never changes; the installation's own has none. */
   certificate: (domainId: number | null) => `certificates ${domainId ?? 'installation'} private_key`,
   order: (id: number) => `orders ${id} private_key`,
+  authenticator: (userId: number) => `authenticators ${userId} secret`,
   channel: (id: number) => `alert_channels ${id} secrets`,
 }
 

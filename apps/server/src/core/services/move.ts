@@ -4,13 +4,14 @@ import type { Transaction } from 'kysely'
 import type { Touched } from '../../changes/live.ts'
 import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
+import { mayReachNode } from '../access/access.ts'
 import { NotFoundError, RequestError, refuseFindings } from '../errors.ts'
 import { refusePublished } from '../publishing/publications.ts'
 import { keptHost, type ServiceForm, type ServiceNode } from './backend-host.ts'
 import { http } from './http.ts'
 import { findDomainId } from './public-domain.ts'
 import type { ServiceRecordRow } from './records.ts'
-import { findFaults, type ServiceKind } from './save.ts'
+import { findFaults, refuseConsole, type ServiceKind } from './save.ts'
 import { getServiceNode, writeService } from './services.ts'
 import { readSurroundings, type ServiceSurroundings } from './surroundings.ts'
 import { tcp } from './tcp.ts'
@@ -44,9 +45,11 @@ export function createMove(context: Context, tx: Transaction<Database>, revision
   }
   /** @throws NotFoundError, ValidationError, ConflictError */
   return async (row: ServiceRecordRow, to: ServicePlace): Promise<Moved | undefined> => {
+    refuseConsole(context, row)
     refusePublished(row)
     if (row.system === 1 && to.nodeId !== undefined && to.nodeId !== row.node_id)
       throw new RequestError('The console stays where it is', 'system')
+    if (to.nodeId !== undefined && !mayReachNode(context.access, to.nodeId)) throw new NotFoundError('Node')
     const target = await targetOf(to.nodeId ?? row.node_id)
     const place = { domain: row.domain, backendHost: row.backend_host, ...withoutAbsent(to) }
     const backend_host = keptHost(place, target.node)

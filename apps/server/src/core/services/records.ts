@@ -194,5 +194,6 @@ function formOf(row: ServiceRecordRow) {
     backendPort: row.backend_port,
     allowedIps: textsOf(row.allowed_ips),
     blockedIps: textsOf(row.blocked_ips),
+    endsAt: row.ends_at,
   }
 }

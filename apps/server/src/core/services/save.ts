@@ -1,3 +1,4 @@
+import type { FieldError } from '@postern/contract/errors'
 import type { Service, ServiceType } from '@postern/contract/services/services'
 import type { Kysely } from 'kysely'
 import type { IssuedCertificate } from '../../certificates/issue.ts'
@@ -6,12 +7,14 @@ import { change } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import type { OwnColumns } from '../../db/columns.ts'
 import type { Database } from '../../db/schema.ts'
-import { type Findings, refuseFindings } from '../errors.ts'
+import { mayReachDomain } from '../access/access.ts'
+import { type Findings, ForbiddenError, refuseFindings } from '../errors.ts'
 import type { Patch } from '../patch.ts'
 import { refusePublished } from '../publishing/publications.ts'
 import { readForm } from '../stale.ts'
 import { findHostProblem, keptHost, type ServiceForm, type ServiceNode } from './backend-host.ts'
-import { findNewDomain, takeDomain } from './public-domain.ts'
+import { endOf, findEndProblem } from './end.ts'
+import { findDomainId, findNewDomain, takeDomain } from './public-domain.ts'
 import type { ServiceRecordRow } from './records.ts'
 import {
   changedService,
@@ -80,6 +83,7 @@ export async function updateService<F extends ServiceForm, R extends Service>(
 ): Promise<R> {
   const key = { nodeId, type: kind.type, id }
   const seen = await getServiceRow(context.db, key)
+  refuseConsole(context, seen)
   refusePublished(seen)
   const issued = await prepare(context, kind, nodeId, patch, seen)
   const row = await change(context, { actor, what: 'service updated' }, async (tx, revision) => {
@@ -96,6 +100,12 @@ export async function updateService<F extends ServiceForm, R extends Service>(
     return changedService(tx, key, domain.made)
   })
   return kind.toRecord(context, row)
+}
+
+/** @throws ForbiddenError for the console's own service: it is how the installation is set up */
+export function refuseConsole({ access }: Context, { system }: ServiceRecordRow): void {
+  if (system === 1 && access.role !== 'admin')
+    throw new ForbiddenError('Your role does not allow this. Ask an administrator.', 'role')
 }
 
 /**
@@ -140,7 +150,9 @@ export async function findFaults<F extends ServiceForm, R extends Service>(
   before?: ServiceRecordRow,
   around?: ServiceSurroundings,
 ): Promise<Findings> {
-  const { invalid, taken } = await kind.find(parts, form, before)
+  const { invalid: own, taken } = await kind.find(parts, form, before)
+  const beyond = await findBeyondReach(parts, form, kind.type, before)
+  const invalid = [...own, ...beyond, ...findEndProblem(form, parts.context.clock(), before)]
   // The console leads to the server, which no other service may.
   if (before?.system) return { invalid, taken }
   const message = findHostProblem(
@@ -149,6 +161,21 @@ export async function findFaults<F extends ServiceForm, R extends Service>(
     around ?? (await readSurroundings(parts.context, parts.db, node)),
   )
   return { invalid: message === undefined ? invalid : [...invalid, { field: 'backendHost', message }], taken }
+}
+
+/** A limited person publishes on the domains that were given to them, and leaves others as they are. */
+async function findBeyondReach(
+  { context, db }: Parts,
+  { domain }: Partial<ServiceForm>,
+  type: ServiceType,
+  before?: ServiceRecordRow,
+): Promise<FieldError[]> {
+  if (!context.access.reach || domain === undefined || domain === before?.domain) return []
+  // A TCP service without a domain is at a port, of which there are enough for all.
+  if (domain === null && type === 'tcp') return []
+  const id = domain === null ? undefined : await findDomainId(db, domain)
+  if (mayReachDomain(context.access, id)) return []
+  return [{ field: 'domain', message: 'must be one of the domains that were given to you' }]
 }
 
 /** The columns of a form except its domain. The form has passed all checks. */
@@ -167,5 +194,6 @@ export async function columnsOf<F extends ServiceForm, R extends Service>(
     backend_port: form.backendPort,
     allowed_ips: JSON.stringify(form.allowedIps),
     blocked_ips: JSON.stringify(form.blockedIps),
+    ends_at: endOf(form, parts.context.clock()),
   }
 }

@@ -4,10 +4,10 @@ import { createSecrets, SecretsError } from '../secrets/secrets.ts'
  * Data that the flow passes to itself through a browser: sealed, for a few minutes, and for one step only. None of it
  * is stored, so nobody can fill the memory with attempts; at a restart it ends with the key.
  */
-export interface FlowTokens {
-  seal(kind: FlowTokenKind, seconds: number, content: object): string
+export interface FlowTokens<Kind extends string = FlowTokenKind> {
+  seal(kind: Kind, seconds: number, content: object): string
   /** @returns undefined for a token of another kind, one that is too old, and anything else */
-  open(kind: FlowTokenKind, token: string): unknown
+  open(kind: Kind, token: string): unknown
 }
 
 /**
@@ -18,7 +18,10 @@ type FlowTokenKind = 'attempt' | 'state' | 'ticket' | 'trial'
 
 const MAX_TOKEN = 8192
 
-export function createFlowTokens(key: Buffer, clock: () => number): FlowTokens {
+export function createFlowTokens<Kind extends string = FlowTokenKind>(
+  key: Buffer,
+  clock: () => number,
+): FlowTokens<Kind> {
   const secrets = createSecrets(key)
   return {
     seal: (kind, seconds, content) =>

@@ -36,7 +36,7 @@ const RANK = { people: 0, nodes: 1 }
 /** What keeps it from looking becomes a step that says so: `done` never rejects. */
 async function start(context: Context, asker: Asker, { address, visitor }: WhyForm) {
   const { whys, log } = context
-  const place = seenBy(asker, await findPlace(context, address))
+  const place = seenBy(context, asker, await findPlace(context, address))
   const why = whys.open(asker.owner, place.address, visitor ?? asker.ip)
   const rank = asker.nodeId === null ? RANK.people : RANK.nodes
   const done = whys.gate
@@ -53,16 +53,20 @@ async function start(context: Context, asker: Asker, { address, visitor }: WhyFo
   return { why, done }
 }
 
-/** Not even the name of another node's service is anybody's business. @throws ConflictError without one of its own */
-function seenBy({ nodeId }: Asker, place: Place): Place {
+/**
+ * Not even the name of another node's service is anybody's business. @throws ConflictError without one of its own, and
+ * for a limited person without one that they may see
+ */
+function seenBy({ access }: Context, { nodeId }: Asker, place: Place): Place {
+  if (access.reach && place.services.length === 0)
+    throw notHere('No service that you may see is published at this address')
   if (nodeId === null) return place
   const services = place.services.filter((row) => row.node_id === nodeId)
-  if (services.length === 0) throw notOfNode()
+  if (services.length === 0) throw notHere('No service of this node is published at this address')
   return { ...place, services }
 }
 
-function notOfNode(): ConflictError {
-  const message = 'No service of this node is published at this address'
+function notHere(message: string): ConflictError {
   return new ConflictError(message, [{ field: 'address', message }])
 }
 
@@ -128,6 +132,10 @@ async function noteRoute(
   if (row && node !== null && row.node_id !== node) {
     const seen = 'A service of another node answers at this address.'
     return note({ step: 'route', state: 'stop', seen, next: 'Ask in the console, which knows both.' }) || true
+  }
+  if (sight.found && !row && context.access.reach) {
+    const seen = 'A service that you may not see answers at this address.'
+    return note({ step: 'route', state: 'stop', seen, next: 'Ask an administrator.' }) || true
   }
   scene.row = row
   const { id = 0, type = 'http', node_id: nodeId = 0, node_name: nodeName = '', name = '' } = row ?? {}

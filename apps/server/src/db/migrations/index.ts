@@ -20,8 +20,12 @@ import { rotatedTokens } from './0019-rotated-tokens.ts'
 import { usedNames } from './0020-used-names.ts'
 import { alerts } from './0022-alerts.ts'
 import { people } from './0023-people.ts'
+import { invites } from './0024-invites.ts'
+import { secondFactors } from './0025-second-factors.ts'
 import { history } from './0026-history.ts'
 import { pendingChanges } from './0027-pending-changes.ts'
+import { apiTokens } from './0028-api-tokens.ts'
+import { endsOfServices } from './0029-ends-of-services.ts'
 import { counts } from './live-0002-counts.ts'
 
 /** In order; a released migration is never edited. The database counts how many of them it has. */
@@ -54,6 +58,10 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE alert_rules ADD COLUMN edge_id INTEGER REFERENCES edges (id) ON DELETE CASCADE;
   CREATE INDEX alert_rules_of_domains ON alert_rules (domain_id);`,
   people,
+  invites,
+  secondFactors,
+  apiTokens,
+  endsOfServices,
   history,
   pendingChanges,
 ]
@@ -71,4 +79,5 @@ export const LIVE_MIGRATIONS: readonly string[] = [
   'CREATE TABLE token_uses (token_id INTEGER PRIMARY KEY, used_at INTEGER NOT NULL) STRICT;',
   'ALTER TABLE token_uses ADD COLUMN used_from TEXT;',
   'ALTER TABLE counts ADD COLUMN answers TEXT;',
+  'CREATE TABLE api_token_uses (token_id INTEGER PRIMARY KEY, used_at INTEGER NOT NULL, used_from TEXT) STRICT;',
 ]

@@ -1,0 +1,36 @@
+import type { Context } from '../../context.ts'
+import { noteNewNetwork } from '../alerts/new-network.ts'
+import { endSessionsElsewhere } from './session-hosts.ts'
+import { createSession, type SessionPlace } from './sessions.ts'
+import { isKnownSource, rememberSource, sourceOf } from './sources.ts'
+
+export interface SignInPlace extends SessionPlace {
+  /** The host as it was sent, with the port. */
+  site: string
+}
+
+export interface BegunSession {
+  token: string
+  /** Seconds. */
+  expiresIn: number
+}
+
+/**
+ * For a person who has shown all that the account asks for.
+ * @param key binds the new session, see `sessions.ts`
+ */
+export async function beginSession(
+  context: Context,
+  { id, username }: { id: number; username: string },
+  place: SignInPlace,
+  key: string | undefined,
+): Promise<BegunSession> {
+  const source = sourceOf(place.address)
+  const isKnown = await isKnownSource(context, username, source)
+  await rememberSource(context, id, source)
+  if (!isKnown) await noteNewNetwork(context, id, place.address)
+  const session = await createSession(context, id, place, key)
+  // The console may have left the name while the password was checked.
+  await endSessionsElsewhere(context)
+  return session
+}

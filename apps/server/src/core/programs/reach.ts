@@ -1,0 +1,35 @@
+import type { Reach } from '@postern/contract/sign-in/auth'
+import type { Kysely, Transaction } from 'kysely'
+import type { Database } from '../../db/schema.ts'
+
+/** What an API token is limited to. A node or domain that is deleted leaves it. */
+export async function readTokenReach(
+  db: Kysely<Database>,
+  tokenId: number,
+  isLimited: boolean,
+): Promise<Reach> {
+  if (!isLimited) return null
+  const nodes = await db
+    .selectFrom('api_token_nodes')
+    .select('node_id')
+    .where('token_id', '=', tokenId)
+    .execute()
+  const domains = await db
+    .selectFrom('api_token_domains')
+    .select('domain_id')
+    .where('token_id', '=', tokenId)
+    .execute()
+  return { nodes: nodes.map(({ node_id }) => node_id), domains: domains.map(({ domain_id }) => domain_id) }
+}
+
+/** Of a new token. Naming one twice means it once. */
+export async function writeTokenReach(
+  tx: Transaction<Database>,
+  token_id: number,
+  { nodes, domains }: NonNullable<Reach>,
+): Promise<void> {
+  const ofNodes = [...new Set(nodes)].map((node_id) => ({ token_id, node_id }))
+  const ofDomains = [...new Set(domains)].map((domain_id) => ({ token_id, domain_id }))
+  if (ofNodes.length > 0) await tx.insertInto('api_token_nodes').values(ofNodes).execute()
+  if (ofDomains.length > 0) await tx.insertInto('api_token_domains').values(ofDomains).execute()
+}

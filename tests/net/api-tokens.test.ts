@@ -1,0 +1,74 @@
+import { chmod } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { CreatedApiToken } from '@postern/contract/api-tokens'
+import { shared } from '@postern/testkit/shared'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import {
+  type HaproxyLab,
+  makeConsoleRoute,
+  makeHaproxyLab,
+  makeLabRoute,
+} from '../../apps/edge/test/haproxy-lab.ts'
+import { startUpstream } from '../../apps/edge/test/upstream.ts'
+import { visit } from '../../apps/edge/test/visitor.ts'
+import { startSite } from '../e2e/harness.ts'
+
+const CONSOLE = 'console.localhost'
+const APP = 'app.localhost'
+
+let lab: HaproxyLab
+let token: string
+
+const site = shared(startSite)
+const service = shared(() => startUpstream())
+beforeAll(async () => {
+  const { serverSocket, lanesDir, runDir } = site.paths
+  lab = await makeHaproxyLab({ serverSocket, lanes: lanesDir, root: dirname(lanesDir) })
+  // The test's directories belong to its own user.
+  await chmod(dirname(runDir), 0o711)
+  await chmod(runDir, 0o711)
+  await chmod(serverSocket, 0o666)
+  await lab.apply([
+    makeConsoleRoute({ domain: CONSOLE }),
+    makeLabRoute(2, service.port, { domain: CONSOLE, path: '/tool' }),
+    makeLabRoute(3, service.port, { domain: null, path: '/tool' }),
+    makeLabRoute(4, service.port, { domain: APP }),
+  ])
+  const made = await site.api.call('POST', '/api/tokens', { name: 'backup', role: 'viewer' })
+  // The call above checks the answer against the contract.
+  token = (made.json as CreatedApiToken).token
+})
+afterAll(async () => {
+  await lab?.close()
+})
+
+const ask = (host: string, path: string, headers: Record<string, string> = {}) =>
+  visit({ port: lab.httpsPort, host, path, headers })
+const bearer = (text: string) => ({ authorization: `Bearer ${text}` })
+
+test('a token works at the public address, in the header alone', async () => {
+  for (const host of [CONSOLE, '127.0.0.1']) {
+    const answer = await ask(host, '/api/auth/me', bearer(token))
+    expect([answer.status, JSON.parse(answer.text)]).toMatchObject([200, { role: 'viewer', reach: null }])
+    expect((await ask(host, `/api/auth/me?token=${token}`)).status).toBe(401)
+    expect((await ask(host, '/api/auth/me', { cookie: `token=${token}` })).status).toBe(401)
+    expect((await ask(host, `/api/nodes/stream?token=${token}`)).status).toBe(401)
+  }
+})
+
+test("no service at the console's host gets a token, and one at its own domain gets its own", async () => {
+  for (const host of [CONSOLE, '127.0.0.1'])
+    for (const text of [token, 'pts_1', 'ptn_1']) {
+      service.seen.length = 0
+      expect((await ask(host, '/tool', bearer(text))).status).toBe(200)
+      await ask(host, '/tool', { authorization: `bearer ${text}` })
+      expect(service.seen.map(({ headers }) => headers.authorization)).toEqual([undefined, undefined])
+    }
+  service.seen.length = 0
+  for (const [host, path, text] of [
+    [CONSOLE, '/tool', 'theirs'],
+    [APP, '/', 'theirs'],
+  ] as const)
+    await ask(host, path, bearer(text))
+  expect(service.seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer theirs', 'Bearer theirs'])
+})
