@@ -26,6 +26,7 @@ const OTHERS: Record<string, string> = {
   changes: 'is the history',
   change_records: 'is the history',
   change_chain: 'is the history',
+  pending_changes: 'is a part of the history',
 }
 
 test('each table is in the history, or has a reason why it is not', () => {
