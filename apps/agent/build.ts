@@ -30,7 +30,7 @@ await writeBundle({
   input: at('src/main.ts'),
   file,
   transform: { target: 'node18', define },
-  output: { format: 'cjs', ...frame },
+  output: { format: 'cjs', comments: false, ...frame },
 })
 await chmod(file, 0o755)
 
@@ -39,5 +39,5 @@ if (process.argv[2] === undefined)
     input: at('src/main-with-node.ts'),
     file: at('dist/with-node.cjs'),
     transform: { target: 'node26', define },
-    output: { format: 'cjs' },
+    output: { format: 'cjs', comments: false },
   })

@@ -5,7 +5,8 @@ import { compress } from './compress.ts'
 /**
  * Modules that are loaded together are one file with all their imports, for few requests and better compression.
  * First the libraries that no release of ours changes, then what the sign-in page and the console share, what every
- * form needs, and what every page behind the sign-in shows.
+ * form needs, the sign-in page with what it shares with the page of a link, and what every page behind the sign-in
+ * shows.
  */
 const CHUNKS = [
   { name: 'framework', test: /node_modules.(react|react-dom|scheduler|zod)\// },
@@ -14,6 +15,7 @@ const CHUNKS = [
     test: /preload-helper|src.(main|connect|api.context|stores.(arrival|draft)|util.urls|ui.\w+.(Banner|TextInput|Field)|components.(Glyph|ThemeToggle))\.tsx?$/,
   },
   { name: 'form', test: /src.forms.\w+.(use-form-shell|TextField)\.tsx?$/ },
+  { name: 'sign-in', test: /src.(mount-login|pages.login.|components.sign-in.)/ },
   {
     name: 'console',
     test: /src.(mount-console|routes|pages.(layout.*|nodes.NodesPage)|table.*|components.(?!use-node\.|use-leave-guard)[\w-]+|ui.\w+.(Menu|Tooltip|Select|StatusDot))\.tsx?$/,

@@ -67,7 +67,6 @@ const DECIDED_ELSEWHERE: Readonly<Record<string, string>> = {
   '0035': 'a browser decides, at names that no installation has',
   '0057': 'it is about agents, whose reports the server reads',
   '0069': 'it is about files of the server',
-  '0075': 'it is about the command, which is a client',
 }
 
 test('what decisions promise is tested at the public address, apart from the exceptions', () => {

@@ -82,7 +82,8 @@ const NOT_SHOWN = [
   // What follows it has its own entry.
   /^Line … …$/,
   /^(Configuring postern|Connecting node|Connection established)/,
-  /^(Deleted|Enabled|Disabled|Signed in to|The token is in|The token for|The port of the program)( |$)/,
+  /^(Deleted|Enabled|Disabled|Signed in to|The token is in|The token for|The port of the program|Press Ctrl-C to)( |$)/,
+  /^… is not shared any more$/,
   /is not reserved: add it to/,
   /^(There is no whole state|A line is not as it was written|Some of it does not match the contract)/,
   /^(WireGuard in the kernel|Making the tunnel|The name server of the gateway|Address already in use)/,

@@ -58,7 +58,8 @@ beforeAll(async () => {
 })
 
 const KEY = 'A'.repeat(43)
-const newSession = async (key?: string) => (await createSession(server.context, 1, '', key)).token
+const ORIGIN = { address: '', host: '', browser: '' }
+const newSession = async (key?: string) => (await createSession(server.context, 1, ORIGIN, key)).token
 
 async function newTicket(session: string): Promise<string> {
   const headers = { authorization: `Bearer ${session}` }

@@ -8,6 +8,8 @@ export interface Io {
   colour: boolean
   /** Reads standard input to its end. @throws RangeError beyond `maxBytes`. */
   readInput(maxBytes: number): Promise<string>
+  /** Whether the person says yes; undefined where nobody can be asked. */
+  ask?: ((question: string) => Promise<boolean>) | undefined
 }
 
 export function createIo(noColour: boolean): Io {
@@ -16,6 +18,17 @@ export function createIo(noColour: boolean): Io {
     err: (text) => process.stderr.write(`${text}\n`),
     colour: process.stdout.isTTY === true && !noColour,
     readInput: (maxBytes) => readToEnd(process.stdin, maxBytes, 'standard input'),
+    ask: process.stdin.isTTY && process.stdout.isTTY ? askPerson : undefined,
+  }
+}
+
+async function askPerson(question: string): Promise<boolean> {
+  const { createInterface } = await import('node:readline/promises')
+  const terminal = createInterface({ input: process.stdin, output: process.stdout })
+  try {
+    return /^y(es)?$/i.test((await terminal.question(question)).trim())
+  } finally {
+    terminal.close()
   }
 }
 

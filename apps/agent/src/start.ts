@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { codeOf } from '@postern/host/errors'
 import { createExec } from '@postern/host/processes/exec'
 import manifest from '../../../package.json' with { type: 'json' }
 import { runCli } from './cli/cli.ts'
@@ -14,9 +15,11 @@ import { canAdminister } from './privilege.ts'
 export async function start(self: readonly string[]): Promise<void> {
   const stop = new AbortController()
   const args = process.argv.slice(2)
-  // Only the daemon has something to finish; every other command just ends.
-  if (args[0] === 'run')
+  // These have something to finish; every other command just ends.
+  if (args[0] === 'run' || args[0] === 'share')
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => stop.abort())
+  if (args[0] === 'share') process.on('SIGHUP', () => stop.abort())
+  process.stdout.on('error', endWithReader)
   const environment = readEnvironment()
   process.exitCode = await runCli(
     {
@@ -32,4 +35,10 @@ export async function start(self: readonly string[]): Promise<void> {
     },
     args,
   )
+}
+
+/** A reader like `head` has seen enough. */
+function endWithReader(error: Error): void {
+  if (codeOf(error) !== 'EPIPE') throw error
+  process.exit(0)
 }

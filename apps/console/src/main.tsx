@@ -2,13 +2,15 @@ import './styles/index.css'
 import { connect } from './connect.ts'
 import { urls } from './util/urls.ts'
 
-/** The sign-in page is a document of its own, so that it does not wait for what only the other pages need. */
+/** The pages before the sign-in are documents of their own, so that they do not wait for what only the others need. */
 async function start(root: HTMLElement): Promise<void> {
-  const { mount } =
-    location.pathname === urls.login()
-      ? await import('./mount-login.tsx')
-      : await import('./mount-console.tsx')
+  const { mount } = await mountOf(location.pathname)
   await mount(root, connect())
+}
+
+function mountOf(path: string) {
+  if (path === urls.login()) return import('./mount-login.tsx')
+  return path === urls.invite() ? import('./mount-invite.tsx') : import('./mount-console.tsx')
 }
 
 const root = document.querySelector<HTMLElement>('#root')

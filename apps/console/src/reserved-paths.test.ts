@@ -8,7 +8,7 @@ const pathsOf = (routes: readonly RouteObject[]): string[] =>
   routes.flatMap(({ path, children }) => [...(path ? [path] : []), ...pathsOf(children ?? [])])
 
 test('no service can take a page of the console', () => {
-  const pages = [urls.login(), ...pathsOf(routes)].filter((path) => path !== '*')
+  const pages = [urls.login(), urls.invite(), ...pathsOf(routes)].filter((path) => path !== '*')
   expect(pages.length).toBeGreaterThan(5)
   expect(pages.filter((path) => !isReservedPath(path))).toEqual([])
 })

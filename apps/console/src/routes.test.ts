@@ -17,6 +17,7 @@ const examples = {
   serviceLogs: urls.serviceLogs({ nodeId: 7, type: 'http', id: 3 }),
   serviceTraffic: urls.serviceTraffic({ nodeId: 7, type: 'http', id: 3 }, 0),
   account: urls.account(),
+  people: urls.people(),
   serviceHistory: urls.serviceHistory({ nodeId: 7, type: 'http', id: 3 }),
   history: urls.history({ kind: 'service', id: '3' }),
   settings: urls.settings(),

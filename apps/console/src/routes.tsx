@@ -24,6 +24,7 @@ const PAGES: Record<keyof typeof routePaths, LoadPage> = {
   serviceLogs: async () => (await import('./pages/logs/LogsPages.tsx')).ServiceLogsPage,
   serviceTraffic: async () => (await import('./pages/traffic/ServiceTrafficPage.tsx')).ServiceTrafficPage,
   account: async () => (await import('./pages/account/AccountPage.tsx')).AccountPage,
+  people: async () => (await import('./pages/people/PeoplePage.tsx')).PeoplePage,
   setUpFactor: async () => (await import('./pages/account/SetUpFactorPage.tsx')).SetUpFactorPage,
   settings: async () => (await import('./pages/settings/SettingsPage.tsx')).SettingsPage,
   alerts: async () => (await import('./pages/alerts/AlertsPage.tsx')).AlertsPage,

@@ -71,7 +71,9 @@ export const OUTLINE: readonly OutlineGroup[] = [
   {
     title: 'Operate',
     pages: [
+      page('people', 'People'),
       page('accounts', 'Accounts and passwords'),
+      page('second-factors', 'Second factors and passkeys'),
       page('palette', 'Search and commands'),
       page('many-at-once', 'Many at once'),
       page('cli', 'The postern command'),

@@ -1,3 +1,4 @@
+import type { InvitedPerson, PersonFormInput } from '@postern/contract/people/people'
 import type { Reach, Role } from '@postern/contract/sign-in/auth'
 import { createSession } from '../../../apps/server/src/core/accounts/sessions.ts'
 import type { Client, TestServer } from './server.ts'
@@ -20,6 +21,20 @@ export async function addPerson(
     await context.db.insertInto('user_nodes').values({ user_id: userId, node_id }).execute()
   for (const domain_id of reach?.domains ?? [])
     await context.db.insertInto('user_domains').values({ user_id: userId, domain_id }).execute()
-  const { token } = await createSession(context, userId, '')
+  const { token } = await createSession(context, userId, { address: '', host: '', browser: '' })
   return { userId, ...server.as(token) }
+}
+
+export const PASSWORD_OF_PEOPLE = 'long enough 1'
+
+/** The same by the API: invites, and accepts with this password. */
+export async function letIn(
+  server: TestServer,
+  admin: Client,
+  form: PersonFormInput,
+): Promise<{ id: number; client: Client }> {
+  const { id, token } = (await admin.post('/api/people', form)).json<InvitedPerson>()
+  const payload = { token, password: PASSWORD_OF_PEOPLE }
+  const accepted = await server.call({ method: 'POST', url: '/api/invites/accept', payload })
+  return { id, client: server.as(accepted.json<{ login: { token: string } }>().login.token) }
 }

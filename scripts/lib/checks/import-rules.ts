@@ -94,7 +94,12 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   {
     from: ['apps/console/src/'],
     never: ['apps/console/src/pages/'],
-    except: ['apps/console/src/pages/', 'apps/console/src/routes.tsx', 'apps/console/src/mount-login.tsx'],
+    except: [
+      'apps/console/src/pages/',
+      'apps/console/src/routes.tsx',
+      'apps/console/src/mount-login.tsx',
+      'apps/console/src/mount-invite.tsx',
+    ],
     because: PAGES,
   },
   {

@@ -1,4 +1,5 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
+import type { InvitedPerson } from '@postern/contract/people/people'
 import type { HttpService } from '@postern/contract/services/services'
 import { SESSION_KEY_HEADER } from '@postern/contract/sign-in/auth'
 import { startInstallation } from '@postern/testkit/installation'
@@ -141,6 +142,31 @@ describe('at the public address', () => {
     await expectOneHalfIsNothing(token)
     await context.close()
   })
+})
+
+test('a person comes in by a link, once, and who is disabled is out within two seconds', async () => {
+  const { api } = installation
+  const invited = await api.call('POST', '/api/people', { username: 'ann', role: 'viewer' })
+  const { id, token } = invited.json as InvitedPerson
+  const context = await browser.newContext({ ignoreHTTPSErrors: true })
+  const page = await newPage(context)
+  await page.goto(`${CONSOLE}/invite#${token}`)
+  await page.getByLabel(label('New Password')).fill('long enough 1')
+  await page.getByLabel(label('The Same Again')).fill('long enough 1')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`${CONSOLE}/`)
+  await page.goto(`${CONSOLE}/nodes`)
+  await isSignedIn(page)
+  const again = await visit(lab.visitor, `${CONSOLE}/api/invites/read`, {
+    args: ['--json', JSON.stringify({ token })],
+  })
+  expect(again.status).toBe(404)
+  await page.waitForFunction(() => document.querySelector('.sync') !== null)
+  const begun = Date.now()
+  await api.call('PATCH', `/api/people/${id}/disable`, {})
+  await page.waitForURL('**/login')
+  expect(Date.now() - begun).toBeLessThan(2000)
+  await context.close()
 })
 
 test('a session ends when the console leaves the name at which it began', async () => {

@@ -21,6 +21,21 @@ const OF_OPERATORS: Readonly<Record<string, () => Promise<Command>>> = {
   rm: async () => (await import('./edit.ts')).rm,
   enable: async () => (await import('./edit.ts')).enable,
   disable: async () => (await import('./edit.ts')).disable,
+  logs: async () => (await import('./logs.ts')).logs,
+  share: async () => (await import('./share.ts')).share,
+  apply: async () => (await import('./apply.ts')).apply,
+  diff: async () => (await import('./apply.ts')).diff,
+  export: async () => (await import('./apply.ts')).export,
+  completion: async () => (await import('./completion.ts')).defineCompletion(loadAll),
+}
+
+async function loadOperators(): Promise<Record<string, Command>> {
+  const loaded = Object.entries(OF_OPERATORS).map(async ([name, load]) => [name, await load()] as const)
+  return Object.fromEntries(await Promise.all(loaded))
+}
+
+async function loadAll(): Promise<Record<string, Command>> {
+  return { ...OF_NODES, ...(await loadOperators()) }
 }
 
 async function findCommand(name: string | undefined): Promise<Command | undefined> {
@@ -59,8 +74,6 @@ async function dispatch(context: Context, args: readonly string[]) {
 }
 
 export async function renderHelp(): Promise<string> {
-  const loaded = Object.entries(OF_OPERATORS).map(async ([name, load]) => [name, await load()] as const)
-  const ofOperators = Object.fromEntries(await Promise.all(loaded))
   const codes = Object.values(EXIT_CODES).map(
     ([code, meaning]) => `  ${String(code).padStart(2)}  ${meaning}`,
   )
@@ -72,7 +85,7 @@ This machine as a node, as root:
 ${listCommands(OF_NODES)}
 
 Work with a server, from any machine:
-${listCommands(ofOperators)}
+${listCommands(await loadOperators())}
 
   --help      show this text; after a command, its own help
   --version   show the version

@@ -39,7 +39,7 @@ export interface CommandDefinition<O> {
   summary: string
   help: string
   /** `bare` is the value of an option without one. */
-  options: Record<string, { type: 'string' | 'boolean'; bare?: string }>
+  options: Record<string, { type: 'string' | 'boolean'; bare?: string; short?: string }>
   /** What stands on the command line without a name; `parse` finds each under its name. */
   argument?: string | readonly string[]
   /** @throws AgentError `usage`. */
@@ -50,6 +50,8 @@ export interface CommandDefinition<O> {
 export interface Command {
   summary: string
   help: string
+  /** The names of its options. */
+  options: readonly string[]
   execute(context: Context, args: readonly string[]): Promise<Outcome>
 }
 
@@ -60,6 +62,7 @@ export function defineCommand<O>(definition: CommandDefinition<O>): Command {
   return {
     summary,
     help,
+    options: Object.keys({ ...options, ...COMMON }),
     async execute(context, args) {
       const values = parseValues(args, { ...options, ...COMMON }, [argument ?? []].flat())
       const directory = findText(values, 'config-dir') ?? context.environment.configDir

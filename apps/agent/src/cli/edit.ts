@@ -10,10 +10,11 @@ import {
   HTTP_OPTIONS,
   PORT_OPTIONS,
   parseBackend,
+  parseService,
   readServiceOptions,
   SERVICE_OPTIONS,
 } from '../operator/service-options.ts'
-import { type Command, defineCommand, findText, type Values } from './command.ts'
+import { type Command, defineCommand, findText } from './command.ts'
 
 const OFF = { type: 'boolean' } as const
 
@@ -68,12 +69,6 @@ export function updateService(
   return type === 'http'
     ? api.call(endpoints.updateHttpService, input)
     : api.call(endpoints.updateTcpService, input)
-}
-
-function parseService(values: Values, verb: string): string {
-  const service = findText(values, 'service')
-  if (service !== undefined) return service
-  throw new AgentError('usage', `Name a service. See: postern ${verb} --help`)
 }
 
 const HOW = { server: '  --server NAME   another server than the one signed in to last' }

@@ -1,7 +1,7 @@
 import { endpoints } from '@postern/contract/endpoints/endpoints'
 import { AgentError } from '../errors.ts'
 import { openApi } from '../operator/api.ts'
-import { getNode, getOnlyNode } from '../operator/names.ts'
+import { chooseNode } from '../operator/node-here.ts'
 import { printService } from '../operator/print.ts'
 import { SERVER_OPTION, serverNameOf } from '../operator/servers.ts'
 import {
@@ -10,7 +10,7 @@ import {
   OPTIONS_HELP,
   PORT_HELP,
   PORT_OPTIONS,
-  parseBackend,
+  parseTarget,
   readServiceOptions,
   SERVICE_OPTIONS,
 } from '../operator/service-options.ts'
@@ -18,16 +18,13 @@ import { defineCommand, findText, type Values } from './command.ts'
 
 const COMMON = { ...SERVER_OPTION, ...SERVICE_OPTIONS, node: { type: 'string' } } as const
 const COMMON_HELP = `  --node NODE        the node that the program runs on, or that reaches it, by name or
-                     id (default: the only one there is)
+                     id (default: this machine, or the only one)
   --server NAME      another server than the one signed in to last
   --json             print the service as the API has it`
 
 /** What a service is made from, before it is known on which node. */
 function parsePublish(values: Values, kind: string) {
-  const target = findText(values, 'target')
-  if (target === undefined)
-    throw new AgentError('usage', `Give the port of a program, or HOST:PORT. See: postern ${kind} --help`)
-  const form = { ...parseBackend(target), ...readServiceOptions(values) }
+  const form = { ...parseTarget(values, kind), ...readServiceOptions(values) }
   return { form, node: findText(values, 'node'), server: serverNameOf(values) }
 }
 
@@ -46,7 +43,7 @@ ${COMMON_HELP}`,
   parse: (values) => parsePublish(values, 'http'),
   async run(call, { form, node, server }) {
     const api = await openApi(call, server)
-    const { id } = await (node === undefined ? getOnlyNode(api) : getNode(api, node))
+    const { id } = await chooseNode(call, api, node)
     const { domain, pathLocation } = form as { domain?: string; pathLocation?: string }
     const body = { name: domain ?? pathLocation, ...form }
     const service = await api.call(endpoints.createHttpService, { params: { nodeId: id }, body })
@@ -73,7 +70,7 @@ ${COMMON_HELP}`,
     async run(call, { form: { backendProto, ...form }, node, server }) {
       if (backendProto) throw new AgentError('usage', `http:// and https:// are for postern http`)
       const api = await openApi(call, server)
-      const { id } = await (node === undefined ? getOnlyNode(api) : getNode(api, node))
+      const { id } = await chooseNode(call, api, node)
       const body = { name: `${proto} ${form.backendPort}`, ...form, proto }
       const service = await api.call(endpoints.createTcpService, { params: { nodeId: id }, body })
       if (call.json) call.context.io.out(JSON.stringify(service))

@@ -123,3 +123,17 @@ export function parseBackend(text: string): Backend {
     ...(proto !== undefined && { backendProto: proto.toLowerCase() === 'https' ? 'https' : 'http' }),
   }
 }
+
+/** The service that a command is about. @throws AgentError */
+export function parseService(values: Values, verb: string): string {
+  const service = findText(values, 'service')
+  if (service !== undefined) return service
+  throw new AgentError('usage', `Name a service. See: postern ${verb} --help`)
+}
+
+/** What a command publishes. @throws AgentError */
+export function parseTarget(values: Values, verb: string): Backend {
+  const target = findText(values, 'target')
+  if (target !== undefined) return parseBackend(target)
+  throw new AgentError('usage', `Give the port of a program, or HOST:PORT. See: postern ${verb} --help`)
+}

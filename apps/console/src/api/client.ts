@@ -97,7 +97,11 @@ export function createApi(context: ApiContext) {
     return urlOf(endpoint, { query: { ...query, token: await tickets.get(isRefused) } })
   }
 
-  return { call, listPage, listAll, download, streamUrl, onRefused: context.onRefused }
+  /** A stream was refused. */
+  const onRefused = ({ code }: ApiError) =>
+    code === 'second_factor' ? context.onFactorWanted() : context.onRefused()
+
+  return { call, listPage, listAll, download, streamUrl, onRefused }
 }
 
 /** A refusal because of the role does not end the session. */

@@ -1,6 +1,6 @@
 import type { Domain } from '@postern/contract/domains'
 import { endpoints } from '@postern/contract/endpoints/console-endpoints'
-import { administer, type Endpoint, lookAtAll } from '@postern/contract/endpoints/endpoint'
+import { administer, type Endpoint, lookAtAll, managePeople } from '@postern/contract/endpoints/endpoint'
 import type { Node } from '@postern/contract/nodes'
 import type { Pat } from '@postern/contract/pats'
 import type { Service } from '@postern/contract/services/services'
@@ -76,6 +76,7 @@ export function rulesFor({ role, reach }: Asker) {
     },
     /** How the installation is set up. */
     settings: may(administer),
+    people: may(managePeople),
     /** What is wrong anywhere, and who is told of it. */
     alerts: may(lookAtAll),
     domain: {

@@ -54,7 +54,7 @@ export interface StreamOptions {
   /** Gets the parsed JSON of each message. */
   onMessage: (data: unknown) => void
   onState: (state: StreamState) => void
-  onRefused: () => void
+  onRefused: (error: ApiError) => void
 }
 
 /**
@@ -92,7 +92,7 @@ async function follow(options: StreamOptions, end: AbortSignal): Promise<void> {
 
 /** The client has already shown it. */
 function isSessionOver(error: unknown): boolean {
-  return error instanceof ApiError && error.status === 401
+  return error instanceof ApiError && (error.status === 401 || error.code === 'second_factor')
 }
 
 /** The session is over, or the record does not exist: repeating does not help. */
@@ -107,8 +107,11 @@ async function readOnce(options: StreamOptions, last: { id: string }, end: Abort
     let response = await ask(await options.url(false), last.id, signal)
     // A restarted server does not know the ticket. If the next one is refused too, the session is over.
     if (response.status === 401) response = await ask(await options.url(true), last.id, signal)
-    if ([401, 403, 429].includes(response.status)) options.onRefused()
-    if (!response.ok) throw await readError(response)
+    if (!response.ok) {
+      const error = await readError(response)
+      if ([401, 403, 429].includes(error.status)) options.onRefused(error)
+      throw error
+    }
     if (!response.body) throw new Error('The stream answered without a body')
     options.onState('live')
     const events = response.body

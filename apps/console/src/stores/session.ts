@@ -6,6 +6,7 @@ const ENDED_KEY = 'session-ended'
 const USER_KEY = 'username'
 const HOME = '/'
 const LOGIN = '/login'
+const INVITE = '/invite'
 
 /** The parts of the browser that a session needs; tests replace them. */
 export interface SessionHost {
@@ -19,11 +20,11 @@ export interface SessionHost {
 
 export type Session = ReturnType<typeof createSession>
 
-/** Only a path of the console: no other origin, and not the sign-in page itself. */
+/** Only a path of the console: no other origin, and no page before it. */
 export function isConsolePath(path: string): boolean {
   if (!/^\/(?![/\\])/.test(path)) return false
   const url = URL.parse(path, 'http://console.invalid')
-  return url?.origin === 'http://console.invalid' && url.pathname !== LOGIN
+  return url?.origin === 'http://console.invalid' && ![LOGIN, INVITE].includes(url.pathname)
 }
 
 export function createSession(host: SessionHost) {

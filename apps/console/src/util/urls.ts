@@ -6,9 +6,11 @@ interface ServiceFilters {
   node?: number
 }
 
-/** Every path of the console. The router and all links are made of these; the sign-in page is a document of its own. */
+/** Every path of the console. The router and all links are made of these; the first two are documents of their own. */
 export const urls = {
   login: () => '/login',
+  /** Where a link for a person leads; its secret is behind the `#`. */
+  invite: () => '/invite',
   home: () => '/',
   /** Where people are led who must set up a second factor before anything else. */
   setUpFactor: () => '/account/second-factor',
@@ -32,6 +34,7 @@ export const urls = {
   serviceTraffic: ({ nodeId, type, id }: Pick<Service, 'nodeId' | 'type' | 'id'>, at?: number) =>
     `/nodes/${nodeId}/${type}/${id}/traffic${at === undefined ? '' : `?at=${new Date(at).toISOString()}`}`,
   account: () => '/account',
+  people: () => '/people',
   serviceHistory: ({ nodeId, type, id }: Pick<Service, 'nodeId' | 'type' | 'id'>) =>
     `/nodes/${nodeId}/${type}/${id}/history`,
   /** @param filters as the page's address has them */
@@ -71,6 +74,7 @@ export const serverUrls = {
   lostFactor: () => '/docs/second-factors#when-they-are-lost',
   root: () => '/install/root.crt',
   signIn: () => '/docs/sign-in',
+  people: () => '/docs/people',
   alerts: () => '/docs/alerts',
   backups: () => '/docs/backup-and-restore',
   webhooks: () => '/docs/alerts#webhooks',
@@ -100,13 +104,14 @@ export const routePaths = {
   serviceHistory: '/nodes/:nodeId/:type/:id/history',
   requests: '/requests',
   account: '/account',
+  people: '/people',
   history: '/history',
   settings: '/settings',
   alerts: '/alerts',
   alertHistory: '/alerts/history',
   alertChannels: '/alerts/channels',
   alertRules: '/alerts/rules',
-} as const satisfies Record<Exclude<keyof typeof urls, 'login'>, string>
+} as const satisfies Record<Exclude<keyof typeof urls, 'login' | 'invite'>, string>
 
 type Row = Pick<Service, 'nodeId' | 'type' | 'name'> & { id?: number }
 

@@ -12,6 +12,7 @@ export interface Touched {
   services?: readonly ServiceRef[]
   domains?: readonly number[]
   settings?: readonly ConsoleSetting[]
+  people?: readonly number[]
 }
 
 /**

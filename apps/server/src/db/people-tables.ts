@@ -1,6 +1,6 @@
 import type { Role } from '@postern/contract/sign-in/auth'
 import type { Generated } from 'kysely'
-import type { Dated, Fixed, Flag } from './columns.ts'
+import type { Dated, Fixed, Flag, Time } from './columns.ts'
 
 export interface UsersTable extends Dated {
   id: Generated<number>
@@ -11,6 +11,8 @@ export interface UsersTable extends Dated {
   /** Whether `user_nodes` and `user_domains` have all that the person may see; never for an admin. */
   is_limited: Generated<Flag>
   is_disabled: Generated<Flag>
+  /** ms since the epoch; null: never, or before this was kept. */
+  last_sign_in_at: number | null
 }
 
 export interface UserNodesTable {
@@ -21,4 +23,34 @@ export interface UserNodesTable {
 export interface UserDomainsTable {
   user_id: Fixed<number>
   domain_id: Fixed<number>
+}
+
+export interface SessionsTable {
+  id: Generated<number>
+  /** SHA-256 of the token in hex. */
+  token_hash: Fixed<string>
+  /** SHA-256 of the key that it is bound to, in hex; null for a client that has none. */
+  key_hash: Fixed<string | null>
+  user_id: Fixed<number>
+  /** The name at which it began; '' for an address and for this machine itself. */
+  host: Fixed<string>
+  /** In plain words; '' when it could not be told. */
+  browser: Generated<string>
+  /** Where it was last used from, and when in ms since the epoch, to the minute. */
+  address: string | null
+  last_used_at: Generated<number>
+  /** ms since the epoch. */
+  expires_at: number
+  created_at: Fixed<Time>
+}
+
+/** The one link that a person has not used yet. It stays after its end, so that the list can say so. */
+export interface InvitesTable {
+  user_id: number
+  /** SHA-256 of the token in hex. */
+  token_hash: string
+  /** For a person who was in before. */
+  is_reset: Flag
+  /** ms since the epoch. */
+  expires_at: number
 }

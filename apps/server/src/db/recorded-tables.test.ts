@@ -7,7 +7,10 @@ import { RECORDED, VALUES } from './recorded-tables.ts'
 /** Tables of which the history has nothing, and why. */
 const OTHERS: Record<string, string> = {
   sessions: 'come and go by themselves',
+  invites: 'are links that end, and what is done with them is told by name',
   sign_in_networks: 'follows from sign-ins',
+  invites: 'are secrets, and the change says who was invited',
+  recovery_codes: 'are secrets, and the change says that there are others',
   sign_ins: 'is a record of its own',
   signed_out: 'follows from sign-outs',
   orders: 'are steps of the authority',

@@ -58,6 +58,14 @@ export const RECORDED = {
     open: ['skip_auth_routes', 'require_auth'],
   },
   users: { kind: 'person', name: 'ROW.username' },
+  api_tokens: {
+    kind: 'api-token',
+    name: 'ROW.name',
+    fields: {
+      user_id: { field: 'person', value: '(SELECT username FROM users WHERE id = ROW.user_id)' },
+      expire_at: { field: 'expireAt' },
+    },
+  },
   alert_rules: {
     kind: 'rule',
     name: "CASE ROW.name WHEN '' THEN ROW.kind ELSE ROW.name END",
@@ -99,6 +107,28 @@ export const VALUES = {
     value: '(SELECT domain FROM domains WHERE id = ROW.domain_id)',
     isList: true,
   },
+  api_token_nodes: {
+    kind: "'api-token'",
+    of: 'ROW.token_id',
+    field: 'nodes',
+    value: '(SELECT name FROM nodes WHERE id = ROW.node_id)',
+    isList: true,
+  },
+  api_token_domains: {
+    kind: "'api-token'",
+    of: 'ROW.token_id',
+    field: 'domains',
+    value: '(SELECT domain FROM domains WHERE id = ROW.domain_id)',
+    isList: true,
+  },
+  authenticators: {
+    kind: "'person'",
+    of: 'ROW.user_id',
+    field: 'authenticatorApp',
+    value: "'set'",
+    isList: false,
+  },
+  passkeys: { kind: "'person'", of: 'ROW.user_id', field: 'passkeys', value: 'ROW.name', isList: true },
   mutes: {
     kind: "CASE WHEN ROW.node_id IS NULL THEN 'service' ELSE 'node' END",
     of: 'coalesce(ROW.node_id, ROW.service_id)',
@@ -117,6 +147,7 @@ export const UNTOLD: ReadonlySet<string> = new Set([
   'name_folded',
   'is_local',
   'replaces_id',
+  'last_sign_in_at',
   // Public, but long, and nobody reads it.
   'chain',
   'system',

@@ -13,7 +13,13 @@ import type { ApiTokenDomainsTable, ApiTokenNodesTable, ApiTokensTable } from '.
 import type { Dated, Fixed, Flag, HttpColumns, Json, Sealed, TcpColumns, Time } from './columns.ts'
 import type { AuthenticatorsTable, PasskeysTable, RecoveryCodesTable } from './factor-tables.ts'
 import type { ChangeChainTable, ChangeRecordsTable, ChangesTable } from './history-tables.ts'
-import type { UserDomainsTable, UserNodesTable, UsersTable } from './people-tables.ts'
+import type {
+  InvitesTable,
+  SessionsTable,
+  UserDomainsTable,
+  UserNodesTable,
+  UsersTable,
+} from './people-tables.ts'
 import type {
   FreedDomainsTable,
   FreedPortsTable,
@@ -21,20 +27,6 @@ import type {
   PublicationsTable,
   PublishedDomainsTable,
 } from './publication-tables.ts'
-
-interface SessionsTable {
-  id: Generated<number>
-  /** SHA-256 of the token in hex. */
-  token_hash: Fixed<string>
-  /** SHA-256 of the key that it is bound to, in hex; null for a client that has none. */
-  key_hash: Fixed<string | null>
-  user_id: Fixed<number>
-  /** The name at which it began; '' for an address and for this machine itself. */
-  host: Fixed<string>
-  /** ms since the epoch. */
-  expires_at: number
-  created_at: Fixed<Time>
-}
 
 /** A name at which services, or the console, have been. */
 interface UsedNamesTable {
@@ -241,6 +233,7 @@ export interface Database {
   passkeys: PasskeysTable
   recovery_codes: RecoveryCodesTable
   sessions: SessionsTable
+  invites: InvitesTable
   api_tokens: ApiTokensTable
   api_token_nodes: ApiTokenNodesTable
   api_token_domains: ApiTokenDomainsTable

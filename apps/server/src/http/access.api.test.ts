@@ -12,11 +12,13 @@ import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 /** Who may call what. It does not come from the contract, so that a slip there is seen here. */
 const AUDIENCES = {
   ...rows('everybody', 'health', 'login', 'loginByCode', 'beginPasskeyLogin', 'loginByPasskey'),
+  ...rows('everybody', 'readInvite', 'acceptInvite'),
   ...rows('a node', 'agentConfig', 'registerKey', 'publishServices', 'reportNode', 'agentWhy', 'agentSocket'),
   ...rows('an edge', 'edgeState', 'edgeWhy', 'edgeSocket'),
   ...rows('a person', 'logout', 'listApiTokens', 'createApiToken', 'revokeApiToken', 'deleteApiToken'),
   ...rows('a person', 'getFactors', 'beginAuthenticator', 'confirmAuthenticator', 'removeAuthenticator'),
   ...rows('a person', 'beginPasskey', 'addPasskey', 'renamePasskey', 'removePasskey', 'makeRecoveryCodes'),
+  ...rows('a person', 'updateAccount', 'changePassword', 'listSessions', 'endSession', 'endOtherSessions'),
   ...rows('a person or node', 'config'),
   ...rows('who looks in person', 'ticket', 'getTrial'),
   ...rows('who looks', 'me', 'find', 'streamHints', 'getOverview', 'listAttention', 'listEdges'),
@@ -38,7 +40,9 @@ const AUDIENCES = {
   ...rows('who edits', 'createHttpService', 'updateHttpService', 'createTcpService', 'updateTcpService'),
   ...rows('who edits all', 'createNode', 'createDomain'),
   ...rows('an admin', 'getSettings', 'updateSettings', 'getBackups', 'makeBackup'),
-  ...rows('an admin in person', 'beginTrial', 'removeFactors'),
+  ...rows('an admin in person', 'beginTrial', 'removeFactors', 'listPeople', 'getPerson', 'invitePerson'),
+  ...rows('an admin in person', 'updatePerson', 'renewInvite', 'disablePerson', 'enablePerson'),
+  ...rows('an admin in person', 'endPersonSessions', 'deletePerson'),
   ...rows('an admin', 'createChannel', 'updateChannel', 'deleteChannel', 'testChannel', 'updateBuiltInRule'),
   ...rows('an admin', 'createFigureRule', 'updateFigureRule', 'deleteFigureRule', 'setQuietHours'),
 } satisfies Record<keyof typeof endpoints, Audience>

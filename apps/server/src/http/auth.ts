@@ -121,7 +121,7 @@ async function findCaller(context: Context, request: FastifyRequest, endpoint: E
     case 'download':
       return await getSession(context, request, tokenOf(request))
     case 'stream': {
-      const session = await findSessionByTicket(context, queryTokenOf(request) ?? '')
+      const session = await findSessionByTicket(context, queryTokenOf(request) ?? '', request.ip ?? null)
       return session ? { kind: 'session', ...session } : await getSession(context, request, tokenOf(request))
     }
     case 'session or node':
@@ -167,7 +167,8 @@ async function findSessionOf(
   request: FastifyRequest,
   token: string | undefined,
 ): Promise<Session | undefined> {
-  return token === undefined ? undefined : findSession(context, { token, key: keyOf(request) })
+  if (token === undefined) return undefined
+  return findSession(context, { token, key: keyOf(request) }, request.ip ?? null)
 }
 
 async function getNodeCaller(context: Context, request: FastifyRequest): Promise<NodeCaller> {

@@ -44,6 +44,9 @@ const COMPRESSED = [
   'listAlertRules',
   'getAlertRule',
   'getQuietHours',
+  'listPeople',
+  'getPerson',
+  'listSessions',
   'listHistory',
   'getChange',
 ]

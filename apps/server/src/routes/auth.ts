@@ -1,11 +1,13 @@
 import { endpoints } from '@postern/contract/endpoints/endpoints'
+import type { Account } from '@postern/contract/sign-in/auth'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { signIn } from '../core/accounts/accounts.ts'
 import type { SignInPlace } from '../core/accounts/begin-session.ts'
+import { describeBrowser } from '../core/accounts/browser.ts'
 import { nameOf } from '../core/accounts/session-hosts.ts'
 import { removeSession } from '../core/accounts/sessions.ts'
 import { TICKET_MS } from '../core/accounts/tickets.ts'
-import { keyOf } from '../http/auth.ts'
+import { keyOf, type PersonCaller } from '../http/auth.ts'
 import { route } from '../http/route.ts'
 
 export function authRoutes(app: FastifyInstance): void {
@@ -21,14 +23,14 @@ export function authRoutes(app: FastifyInstance): void {
     ticket: context.tickets.issue(caller.sessionId),
     expires_in: TICKET_MS / 1000,
   }))
-  route(app, endpoints.me, ({ caller }) => ({
-    id: caller.userId,
-    username: caller.username,
-    role: caller.role,
-    reach: caller.reach,
-  }))
+  route(app, endpoints.me, ({ caller }) => accountOf(caller))
 }
 
-export function placeOf({ ip, host }: Pick<FastifyRequest, 'ip' | 'host'>): SignInPlace {
-  return { address: ip ?? '', host: nameOf(host), site: host }
+export function accountOf({ userId, username, role, reach }: Omit<PersonCaller, 'kind'>): Account {
+  return { id: userId, username, role, reach }
+}
+
+export function placeOf({ ip, host, headers }: Pick<FastifyRequest, 'ip' | 'host' | 'headers'>): SignInPlace {
+  const browser = describeBrowser(headers['user-agent'])
+  return { address: ip ?? '', host: nameOf(host), site: host, browser }
 }

@@ -49,5 +49,7 @@ function nounsOf(hint: Hint): readonly HintNoun[] {
   const { touched } = hint
   // The addresses of services name the public host, and domains the authority.
   if (touched.settings) return ['settings', 'config', 'services', 'domains']
+  // A person's own account and sessions too.
+  if (touched.people) return ['people', 'account', 'auth']
   return (['nodes', 'services', 'domains'] as const).filter((noun) => (touched[noun] ?? []).length > 0)
 }

@@ -16,6 +16,7 @@ import { logRoutes } from './logs.ts'
 import { manyRoutes } from './many.ts'
 import { nodeRoutes } from './nodes.ts'
 import { overviewRoutes } from './overview.ts'
+import { accountRoutes, peopleRoutes } from './people.ts'
 import { requestRoutes } from './requests.ts'
 import { serviceRoutes } from './services.ts'
 import { settingsRoutes } from './settings.ts'
@@ -26,6 +27,8 @@ import { whyRoutes } from './why.ts'
 /** Every group of routes, each a function that declares them on the application. */
 export const ROUTES: readonly ((app: FastifyInstance) => void | Promise<void>)[] = [
   authRoutes,
+  accountRoutes,
+  peopleRoutes,
   factorRoutes,
   configRoutes,
   settingsRoutes,

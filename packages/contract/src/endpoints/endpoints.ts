@@ -8,6 +8,7 @@ import { figures } from './figures.ts'
 import { history } from './history.ts'
 import { machines } from './machines.ts'
 import { many } from './many.ts'
+import { account, people as accounts, invites } from './people.ts'
 import { requests } from './requests.ts'
 import { secondStep } from './second-step.ts'
 import { settings } from './settings.ts'
@@ -23,6 +24,9 @@ export const endpoints = {
   ...requests,
   ...alerts,
   ...settings,
+  ...account,
+  ...accounts,
+  ...invites,
   ...secondStep,
   ...factors,
   ...apiTokens,

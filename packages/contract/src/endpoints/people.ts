@@ -11,7 +11,7 @@ import {
   PersonList,
 } from '../people/people.ts'
 import { Account } from '../sign-in/auth.ts'
-import { administer, deleted, type Endpoint, everybody, nothing } from './endpoint.ts'
+import { deleted, type Endpoint, everybody, managePeople, nothing } from './endpoint.ts'
 
 /** The links by which people get in for the first time, or again. */
 export const invites = {
@@ -80,12 +80,12 @@ export const account = {
 
 /** The accounts of the installation, for administrators. */
 export const people = {
-  listPeople: { method: 'GET', path: '/api/people', noun: 'Person', ...administer, answer: PersonList },
+  listPeople: { method: 'GET', path: '/api/people', noun: 'Person', ...managePeople, answer: PersonList },
   getPerson: {
     method: 'GET',
     path: '/api/people/:id',
     noun: 'Person',
-    ...administer,
+    ...managePeople,
     params: byId,
     answer: Person,
   },
@@ -94,7 +94,7 @@ export const people = {
     method: 'POST',
     path: '/api/people',
     noun: 'Person',
-    ...administer,
+    ...managePeople,
     body: PersonForm,
     answer: InvitedPerson,
     status: 201,
@@ -103,7 +103,7 @@ export const people = {
     method: 'PATCH',
     path: '/api/people/:id',
     noun: 'Person',
-    ...administer,
+    ...managePeople,
     params: byId,
     body: PersonForm,
     answer: Person,
@@ -113,7 +113,7 @@ export const people = {
     method: 'POST',
     path: '/api/people/:id/invite',
     noun: 'Person',
-    ...administer,
+    ...managePeople,
     params: byId,
     body: nothing,
     answer: InvitedPerson,
@@ -124,7 +124,7 @@ export const people = {
     method: 'PATCH',
     path: '/api/people/:id/disable',
     noun: 'Person',
-    ...administer,
+    ...managePeople,
     params: byId,
     body: nothing,
     answer: Person,
@@ -133,7 +133,7 @@ export const people = {
     method: 'PATCH',
     path: '/api/people/:id/enable',
     noun: 'Person',
-    ...administer,
+    ...managePeople,
     params: byId,
     body: nothing,
     answer: Person,
@@ -142,7 +142,7 @@ export const people = {
     method: 'DELETE',
     path: '/api/people/:id/sessions',
     noun: 'Person',
-    ...administer,
+    ...managePeople,
     params: byId,
     answer: EndedSessions,
   },
@@ -150,7 +150,7 @@ export const people = {
     method: 'DELETE',
     path: '/api/people/:id',
     noun: 'Person',
-    ...administer,
+    ...managePeople,
     params: byId,
     answer: deleted,
   },

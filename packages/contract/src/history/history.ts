@@ -62,6 +62,7 @@ export const RECORD_KINDS = [
   'certificate',
   'service',
   'person',
+  'api-token',
   'rule',
   'channel',
   'setting',
@@ -70,7 +71,13 @@ export const RECORD_KINDS = [
 export type RecordKind = (typeof RECORD_KINDS)[number]
 
 /** Kinds that only administrators see. */
-export const PRIVATE_KINDS: ReadonlySet<string> = new Set(['person', 'setting', 'channel', 'edge'])
+export const PRIVATE_KINDS: ReadonlySet<string> = new Set([
+  'person',
+  'api-token',
+  'setting',
+  'channel',
+  'edge',
+])
 
 const filters = {
   /** In what was changed, in what was done, or in who did it. */

@@ -21,11 +21,13 @@ export const newPassword = z
     z.maxLength(LIMITS.passwordLength),
   )
 
+const pickedId = z.int(PEOPLE_MESSAGES.pick).check(z.positive(PEOPLE_MESSAGES.pick))
+
 /** The nodes and domains that somebody, or something, is limited to; null: to nothing. */
 export const ReachForm = f.blankable(
   z.strictObject({
-    nodes: f.listOf(f.id, LIMITS.reachEntries),
-    domains: f.listOf(f.id, LIMITS.reachEntries),
+    nodes: f.listOf(pickedId, LIMITS.reachEntries),
+    domains: f.listOf(pickedId, LIMITS.reachEntries),
   }),
 )
 
@@ -62,6 +64,8 @@ export const Person = z.object({
   reachNames: z.nullable(z.object({ nodes: z.array(z.string()), domains: z.array(z.string()) })),
   state: PersonState,
   invite: z.nullable(InviteInfo),
+  /** Whether the account asks for more than a password. */
+  hasFactor: z.boolean(),
   lastSignInAt: z.nullable(f.time),
   /** How many sessions are open. */
   sessions: z.number(),
@@ -87,5 +91,5 @@ export type OpenInvite = z.infer<typeof OpenInvite>
 
 export const AcceptForm = z.strictObject({ token: inviteToken, password: newPassword })
 
-/** The person is signed in. */
-export const Accepted = z.extend(Login, { username: z.string() })
+/** `login`: the session; null for an account with a second factor, which signs in with the new password now. */
+export const Accepted = z.object({ username: z.string(), login: z.nullable(Login) })

@@ -15,6 +15,7 @@ import {
   Settings,
   Sun,
   UserRound,
+  Users,
   Waypoints,
   Workflow,
 } from 'lucide-react'
@@ -36,6 +37,7 @@ const NEW_NODE = {
 const NEW_DOMAIN = { id: 'add-domain', group: 'Create', icon: Plus, text: 'Add Domain', words: 'new' }
 
 const ALERTS_WORDS = 'notifications channels e-mail smtp ntfy slack discord telegram webhook'
+const PEOPLE_WORDS = 'accounts users invite roles administrators editors viewers disable'
 const SETTINGS_WORDS = 'public host name provider acme authority environment variables configuration'
 
 /** Every page, and what is about none of the records. */
@@ -66,6 +68,7 @@ export function useCommands({ addNode, addDomain, shortcuts }: Doors): Entry[] {
     page('History', FileClock, urls.history(), 'changes audit undo who'),
     page('Requests', History, urls.requests(), 'logs traffic visitors'),
     page('Account', UserRound, urls.account(), 'own name password sessions sign out'),
+    ...(can.people ? [page('People', Users, urls.people(), PEOPLE_WORDS)] : []),
     ...(can.settings ? [page('Settings', Settings, urls.settings(), SETTINGS_WORDS)] : []),
     page(
       'Needs Attention',

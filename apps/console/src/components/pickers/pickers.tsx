@@ -80,25 +80,21 @@ function Picker({ label, shown, typed, onTyped, onPick, options, ...props }: Fie
   )
 }
 
-interface NamedProps extends PickerProps {
-  /** The name shown for the initial choice. */
-  name: string | null
-}
-
 /** One of the domains, by its id. */
-export function DomainIdPicker({ value, name, ...props }: NamedProps) {
+export function DomainIdPicker({ value, ...props }: PickerProps) {
   const [typed, setTyped] = useState<string>()
-  const [picked, setPicked] = useState(name ?? '')
+  const picked = useAnswer(endpoints.getDomain, { params: { id: value } }, { enabled: value !== '' })
   const search = useSettled((typed ?? '').trim().slice(0, LONGEST), SEARCH_DELAY)
   const query = { search, limit: OFFERED, orderBy: 'domain,asc' }
   const found = usePage(endpoints.listDomains, { query }, { enabled: typed !== undefined }).data?.data ?? []
   const options = found.map(({ id, domain }) => ({ value: String(id), text: domain }))
-  const pick = (next: string) => {
-    setPicked(options.find((option) => option.value === next)?.text ?? '')
-    props.onPick(next)
-  }
-  const shown = value === '' ? '' : picked
-  return <Picker {...{ ...props, typed, options, shown }} icon={Globe} onPick={pick} onTyped={setTyped} />
+  const name = value === '' ? '' : (picked.data?.domain ?? (picked.isError ? 'Unknown domain' : '…'))
+  return <Picker {...props} icon={Globe} shown={name} typed={typed} onTyped={setTyped} options={options} />
+}
+
+interface NamedProps extends PickerProps {
+  /** The name shown for the initial choice. */
+  name: string | null
 }
 
 /** One of the services. */

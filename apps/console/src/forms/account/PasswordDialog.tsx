@@ -9,16 +9,19 @@ import { confirmDiscard } from '../../ui/overlay/Dialog.tsx'
 import { FormDialog } from '../../ui/overlay/FormDialog.tsx'
 import { TextField } from '../fields/TextField.tsx'
 import { useFormShell } from '../shell/use-form-shell.ts'
+import { passwordTwice } from './password-twice.ts'
+
+const Schema = passwordTwice(PasswordForm.shape, 'newPassword')
 
 /** A new password for the person who is signed in. */
 export function PasswordDialog({ onClose }: { onClose: () => void }) {
   const api = useApi()
   const queries = useQueryClient()
   const { form, shell } = useFormShell({
-    schema: PasswordForm,
-    values: { password: '', newPassword: '' },
+    schema: Schema,
+    values: { password: '', newPassword: '', repeated: '' },
     failure: 'The password was not changed',
-    async send(body) {
+    async send({ repeated: _, ...body }) {
       const { ended } = await api.call(endpoints.changePassword, { body })
       toast.success('Password changed successfully!', endedText(ended))
       void reload(queries, { queryKey: [endpoints.listSessions.path] })
@@ -50,6 +53,14 @@ export function PasswordDialog({ onClose }: { onClose: () => void }) {
         type="password"
         autoComplete="new-password"
         hint="At least 8 characters. A long one that you use nowhere else is best."
+      />
+      <TextField
+        control={control}
+        name="repeated"
+        label="The Same Again"
+        required
+        type="password"
+        autoComplete="new-password"
       />
     </FormDialog>
   )

@@ -69,7 +69,7 @@ function SubjectPicker({ of, field, subject, ...picked }: PickerProps) {
   const props = { ...field, ...picked, label: LABELS[of], placeholder: 'Find by name' }
   if (of === 'nodeId') return <NodePicker {...props} />
   if (of === 'serviceId') return <ServicePicker {...props} name={subject} />
-  if (of === 'domainId') return <DomainIdPicker {...props} name={subject} />
+  if (of === 'domainId') return <DomainIdPicker {...props} />
   return <EdgeSelect {...field} {...picked} />
 }
 

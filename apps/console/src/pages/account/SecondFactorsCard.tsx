@@ -79,7 +79,7 @@ function Facts({ factors, onAct }: PartProps & { factors: Factors }) {
   const { authenticator, recoveryCodes, passkeys } = factors
   const hasAny = authenticator !== null || passkeys.length > 0
   return (
-    <dl className="facts factors">
+    <dl className="factor-list">
       <div>
         <dt>Authenticator App</dt>
         <dd>

@@ -5,13 +5,13 @@ import { errorMessage } from '../../api/api-error.ts'
 import { useSession } from '../../api/context.ts'
 import { hasPasskeys } from '../../api/passkeys.ts'
 import { useAnswer } from '../../api/queries.ts'
+import { LoginFrame } from '../../components/sign-in/LoginFrame.tsx'
+import { leaveFor } from '../../components/sign-in/use-arrival.ts'
 import { useSignOut } from '../../components/use-sign-out.ts'
 import { type FactorAct, FactorDialog } from '../../forms/account/FactorDialog.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Skeleton } from '../../ui/data/Table.tsx'
 import { Banner } from '../../ui/feedback/Banner.tsx'
-import { LoginFrame } from '../login/LoginFrame.tsx'
-import { leaveFor } from '../login/use-arrival.ts'
 
 /** For people who must set up a second factor before anything else. */
 export function SetUpFactorPage() {

@@ -16,6 +16,7 @@ import {
   Settings,
   TriangleAlert,
   UserRound,
+  Users,
   Workflow,
 } from 'lucide-react'
 import { Link, NavLink } from 'react-router'
@@ -37,6 +38,7 @@ interface Props {
 }
 
 export function Sidebar({ expanded, onExpandedChange, hints }: Props) {
+  const can = useRules()
   return (
     <aside className="side" id="side" aria-label="Sidebar">
       <div className="brand">
@@ -72,11 +74,10 @@ export function Sidebar({ expanded, onExpandedChange, hints }: Props) {
         <ul className="nav drawer-only">
           <Entry to={urls.account()} icon={UserRound} text="Account" />
         </ul>
-        {useRules().settings && (
-          <ul className="nav">
-            <Entry to={urls.settings()} icon={Settings} text="Settings" />
-          </ul>
-        )}
+        <ul className="nav">
+          {can.people && <Entry to={urls.people()} icon={Users} text="People" />}
+          {can.settings && <Entry to={urls.settings()} icon={Settings} text="Settings" />}
+        </ul>
         <SyncMark hints={hints} />
       </div>
     </aside>

@@ -5,15 +5,15 @@ import { lazy, Suspense, useEffect, useState } from 'react'
 import { ApiError, errorMessage } from '../../api/api-error.ts'
 import { useApi, useSession } from '../../api/context.ts'
 import { hasPasskeys } from '../../api/passkeys.ts'
+import { LoginFrame } from '../../components/sign-in/LoginFrame.tsx'
+import { useArrival } from '../../components/sign-in/use-arrival.ts'
 import { TextField } from '../../forms/fields/TextField.tsx'
 import { useFormShell } from '../../forms/shell/use-form-shell.ts'
 import { findDraft } from '../../stores/draft.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Banner } from '../../ui/feedback/Banner.tsx'
 import { serverUrls } from '../../util/urls.ts'
-import { LoginFrame } from './LoginFrame.tsx'
 import { PasskeyButton } from './PasskeyButton.tsx'
-import { useArrival } from './use-arrival.ts'
 
 // Only accounts with a second factor need it.
 const loadSecondStep = () => import('./SecondStep.tsx')

@@ -4,8 +4,8 @@ import { useState } from 'react'
 import { errorMessage } from '../../api/api-error.ts'
 import { useApi, useSession } from '../../api/context.ts'
 import { askPasskey } from '../../api/passkeys.ts'
+import { useArrival } from '../../components/sign-in/use-arrival.ts'
 import { Button } from '../../ui/Button.tsx'
-import { useArrival } from './use-arrival.ts'
 
 /** Signs in without name and password, by a passkey of any account. */
 export function PasskeyButton({ onFailure }: { onFailure: (message: string | null) => void }) {

@@ -5,13 +5,13 @@ import { useEffect, useState } from 'react'
 import { ApiError, errorMessage } from '../../api/api-error.ts'
 import { useApi } from '../../api/context.ts'
 import { askPasskey, hasPasskeys } from '../../api/passkeys.ts'
+import { LoginFrame } from '../../components/sign-in/LoginFrame.tsx'
+import { useArrival } from '../../components/sign-in/use-arrival.ts'
 import { TextField } from '../../forms/fields/TextField.tsx'
 import { useFormShell } from '../../forms/shell/use-form-shell.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Banner } from '../../ui/feedback/Banner.tsx'
 import { serverUrls } from '../../util/urls.ts'
-import { LoginFrame } from './LoginFrame.tsx'
-import { useArrival } from './use-arrival.ts'
 
 interface Props {
   username: string

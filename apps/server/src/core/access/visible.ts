@@ -47,6 +47,7 @@ const SIGHT: Record<keyof Database, Sight> = {
   user_nodes: 'nothing',
   user_domains: 'nothing',
   sessions: 'nothing',
+  invites: 'nothing',
   // A person reads their own only.
   api_tokens: 'everything',
   api_token_nodes: 'everything',

@@ -109,12 +109,31 @@ async function checkPassword(context: Context, form: LoginForm, attempt: Attempt
     .where('username', '=', form.username)
     .where('is_disabled', '=', 0)
     .executeTakeFirst()
-  const { password_hash: stored } = user ?? (await users.orderBy('id').limit(1).executeTakeFirstOrThrow())
-  const isRight = await compare(context, form.password, stored, attempt)
+  const stored = (user ?? (await users.orderBy('id').limit(1).executeTakeFirst()))?.password_hash
+  const isRight = stored !== undefined && (await compare(context, form.password, stored, attempt))
   if (!user || !isRight) throw new UnauthenticatedError('Invalid Credentials', 'credentials')
   attempt.succeed()
   if (isOutdated(stored)) await renewHash(context, user, form.password)
   return user.id
+}
+
+/**
+ * Only a wrong password is a failure: when the server was too busy to check it, the attempt does not count. The caller
+ * says when it has succeeded.
+ * @throws UnavailableError
+ */
+export async function tryPassword(
+  { passwordGate }: Context,
+  password: string,
+  stored: string,
+  attempt: Attempt,
+): Promise<boolean> {
+  return await passwordGate
+    .pass(() => isPassword(password, stored), attempt.rank)
+    .catch((error: unknown) => {
+      attempt.undo()
+      throw error
+    })
 }
 
 async function renewHash(

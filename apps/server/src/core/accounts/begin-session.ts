@@ -1,16 +1,11 @@
 import type { Context } from '../../context.ts'
 import { noteNewNetwork } from '../alerts/new-network.ts'
 import { endSessionsElsewhere } from './session-hosts.ts'
-import { createSession } from './sessions.ts'
+import { createSession, type SessionPlace } from './sessions.ts'
 import { isKnownSource, rememberSource, sourceOf } from './sources.ts'
 
-/** Where somebody signs in from, and where. */
-export interface SignInPlace {
-  /** The source of the request. */
-  address: string
-  /** The name in the request, or '' for an address. */
-  host: string
-  /** The same as it was sent, with the port. */
+export interface SignInPlace extends SessionPlace {
+  /** The host as it was sent, with the port. */
   site: string
 }
 
@@ -27,14 +22,14 @@ export interface BegunSession {
 export async function beginSession(
   context: Context,
   { id, username }: { id: number; username: string },
-  { address, host }: SignInPlace,
+  place: SignInPlace,
   key: string | undefined,
 ): Promise<BegunSession> {
-  const source = sourceOf(address)
+  const source = sourceOf(place.address)
   const isKnown = await isKnownSource(context, username, source)
   await rememberSource(context, id, source)
-  if (!isKnown) await noteNewNetwork(context, id, address)
-  const session = await createSession(context, id, host, key)
+  if (!isKnown) await noteNewNetwork(context, id, place.address)
+  const session = await createSession(context, id, place, key)
   // The console may have left the name while the password was checked.
   await endSessionsElsewhere(context)
   return session

@@ -1,8 +1,10 @@
+import { personOf } from '../../changes/actor.ts'
+import { change } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import { tell } from './tell.ts'
 
 /**
- * Tells that an account signs in from where it never was, before it is in: whoever has stolen the password could delete
+ * Puts it on record, and tells that an account signs in from where it never was, before it is in: whoever has stolen the password could delete
  * the channels sooner than the next look comes.
  */
 export async function noteNewNetwork(
@@ -11,6 +13,20 @@ export async function noteNewNetwork(
   address: string,
 ): Promise<void> {
   const now = clock()
+  const { username } = await db
+    .selectFrom('users')
+    .select('username')
+    .where('id', '=', userId)
+    .executeTakeFirstOrThrow()
+  const note = {
+    actor: personOf({ id: userId, name: username }, address),
+    what: 'signed in from a new network',
+  }
+  await change({ db, bus, clock }, note, async () => ({
+    value: undefined,
+    touched: {},
+    name: `${username} (${address})`,
+  }))
   const rule = await db
     .selectFrom('alert_rules')
     .select('id')
@@ -18,11 +34,6 @@ export async function noteNewNetwork(
     .where('enabled', '=', 1)
     .executeTakeFirst()
   if (!rule) return
-  const { username } = await db
-    .selectFrom('users')
-    .select('username')
-    .where('id', '=', userId)
-    .executeTakeFirstOrThrow()
   await db
     .insertInto('alerts')
     .values({

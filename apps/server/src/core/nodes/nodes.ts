@@ -149,7 +149,7 @@ export async function removeNode(context: Context, actor: Actor, id: number): Pr
 export interface GoneNode {
   id: number
   tokens: number[]
-  touched: Required<Omit<Touched, 'settings'>>
+  touched: Required<Omit<Touched, 'settings' | 'people'>>
 }
 
 /** @throws ConflictError for the local node */

@@ -20,6 +20,7 @@ import { rotatedTokens } from './0019-rotated-tokens.ts'
 import { usedNames } from './0020-used-names.ts'
 import { alerts } from './0022-alerts.ts'
 import { people } from './0023-people.ts'
+import { invites } from './0024-invites.ts'
 import { secondFactors } from './0025-second-factors.ts'
 import { history } from './0026-history.ts'
 import { apiTokens } from './0028-api-tokens.ts'
@@ -56,6 +57,7 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE alert_rules ADD COLUMN edge_id INTEGER REFERENCES edges (id) ON DELETE CASCADE;
   CREATE INDEX alert_rules_of_domains ON alert_rules (domain_id);`,
   people,
+  invites,
   secondFactors,
   apiTokens,
   endsOfServices,

@@ -36,6 +36,11 @@ test('a wrong password and an unknown name answer the same', async () => {
   }
 })
 
+test('where nobody has a password, the answer is the same', async () => {
+  await server.context.db.updateTable('users').set({ password_hash: null }).execute()
+  expect((await login('admin', 'no')).json()).toMatchObject({ code: 'credentials' })
+})
+
 test('a hash from before Argon2id lets in, and is renewed by the right password only', async () => {
   const { db } = server.context
   const readHash = async () =>

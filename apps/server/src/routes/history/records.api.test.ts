@@ -3,7 +3,7 @@ import type { Endpoint } from '@postern/contract/endpoints/endpoint'
 import { endpoints } from '@postern/contract/endpoints/endpoints'
 import type { HistoryEntry } from '@postern/contract/history/history'
 import { createWireGuardKeys } from '@postern/host/wireguard-keys'
-import { startTestServer } from '@postern/testkit/server'
+import { startTestServer, TEST_ADMIN } from '@postern/testkit/server'
 import { shared } from '@postern/testkit/shared'
 import { expect, it, test } from 'vitest'
 
@@ -55,6 +55,10 @@ const channel = async () =>
   ).json()
 const RULE = { figure: 'requests', comparison: 'above', threshold: 5, minutes: 3, enabled: true }
 const rule = async () => (await client.post('/api/alerts/rules', { name: nextName('r'), ...RULE })).json()
+const person = async () =>
+  (await client.post('/api/people', { username: nextName('person'), role: 'viewer', reach: null })).json()
+const API_TOKEN = { name: 'ci', role: 'viewer', reach: null, expireAt: null }
+const apiToken = async () => (await client.post('/api/tokens', API_TOKEN)).json()
 const mute = { until: null }
 
 /** Each endpoint that changes something, and a request to it that does; or why it leaves no record. */
@@ -174,6 +178,45 @@ const WRITING: Record<string, (() => Promise<{ statusCode: number; body: string 
     }),
   updateSettings: () => client.patch('/api/settings', { POSTERN_REQUESTS_DAYS: '5' }),
   makeBackup: 'a copy changes nothing',
+  readInvite: 'a stranger asks',
+  acceptInvite: 'the link ends, and a password is no field of the history: people/invites.api.test.ts',
+  invitePerson: () => client.post('/api/people', { username: nextName('ann'), role: 'viewer', reach: null }),
+  updatePerson: async () => {
+    const { id, username } = await person()
+    return client.patch(`/api/people/${id}`, { username, role: 'editor', reach: null })
+  },
+  renewInvite: 'another link, which is a secret',
+  disablePerson: async () => client.patch(`/api/people/${(await person()).id}/disable`),
+  enablePerson: async () => {
+    const { id } = await person()
+    await client.patch(`/api/people/${id}/disable`)
+    return client.patch(`/api/people/${id}/enable`)
+  },
+  deletePerson: async () => client.delete(`/api/people/${(await person()).id}`),
+  endPersonSessions: 'sessions are not kept',
+  updateAccount: () => client.patch('/api/account', { username: nextName('admin') }),
+  changePassword: () =>
+    client.post('/api/account/password', {
+      password: TEST_ADMIN.password,
+      newPassword: 'another battery staple',
+    }),
+  endSession: 'sessions are not kept',
+  endOtherSessions: 'sessions are not kept',
+  createApiToken: () => client.post('/api/tokens', API_TOKEN),
+  revokeApiToken: async () => client.patch(`/api/tokens/${(await apiToken()).id}/revoke`),
+  deleteApiToken: async () => client.delete(`/api/tokens/${(await apiToken()).id}`),
+  loginByCode: 'begins a session',
+  beginPasskeyLogin: 'begins a session',
+  loginByPasskey: 'begins a session',
+  beginAuthenticator: 'nothing is stored yet',
+  confirmAuthenticator: 'needs a code of an app',
+  removeAuthenticator: 'needs an app that was confirmed',
+  beginPasskey: 'nothing is stored yet',
+  addPasskey: 'needs a device',
+  renamePasskey: 'needs a device',
+  removePasskey: 'needs a device',
+  makeRecoveryCodes: 'codes are secrets',
+  removeFactors: 'needs a factor',
 }
 
 const all: [string, Endpoint][] = Object.entries(endpoints).filter(([, { method }]) => method !== 'GET')

@@ -1,3 +1,4 @@
+import { MESSAGES } from '@postern/contract/messages'
 import type { CodeForm, PasskeyForm, PasskeyStart } from '@postern/contract/sign-in/factors'
 import type { FactorKind, PasskeyRequest, SecondStep } from '@postern/contract/sign-in/second-step'
 import type { Context } from '../../../context.ts'
@@ -76,7 +77,7 @@ export async function finishByCode(
   const isRight = isShort
     ? await useAuthenticator(context, user, code)
     : await useRecovery(context, user, code, place.address)
-  if (!isRight) throw new UnauthenticatedError('This code is not right', 'factor')
+  if (!isRight) throw new UnauthenticatedError(MESSAGES.wrongCode, 'factor')
   succeed()
   return await beginSession(context, user, place, key)
 }

@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react'
-import { Glyph } from '../../components/Glyph.tsx'
-import { ThemeToggle } from '../../components/ThemeToggle.tsx'
+import { Glyph } from '../Glyph.tsx'
+import { ThemeToggle } from '../ThemeToggle.tsx'
 import { LoginArt } from './LoginArt.tsx'
-import './LoginPage.css'
+import './LoginFrame.css'
 
 interface Props {
   title: string
