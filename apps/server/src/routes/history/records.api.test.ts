@@ -136,6 +136,12 @@ const WRITING: Record<string, (() => Promise<{ statusCode: number; body: string 
   createTcpService: async () =>
     client.post(`/api/services/${(await node()).id}/tcp`, { name: 'x', backendPort: 80 }),
   updateTcpService: async () => client.patch((await service()).url, { allowedIps: ['203.0.113.0/24'] }),
+  keepChange: 'nothing becomes another',
+  undoChange: async () => {
+    const { id } = await node()
+    await client.patch(`/api/nodes/${id}`, { keepalive: 8 })
+    return client.post(`/api/history/${(await newest()).revision}/undo`)
+  },
   beginTrial: 'a trial changes nothing',
   edgeState: 'an edge asks',
   edgeWhy: 'root asks',
