@@ -67,7 +67,7 @@ export function useCommands({ addNode, addDomain, shortcuts }: Doors): Entry[] {
       : []),
     page('History', FileClock, urls.history(), 'changes audit undo who'),
     page('Requests', History, urls.requests(), 'logs traffic visitors'),
-    page('Account', UserRound, urls.account(), 'own name password sessions sign out'),
+    page('Account', UserRound, urls.account(), 'own name password sessions second factors'),
     ...(can.people ? [page('People', Users, urls.people(), PEOPLE_WORDS)] : []),
     ...(can.settings ? [page('Settings', Settings, urls.settings(), SETTINGS_WORDS)] : []),
     page(
