@@ -28,7 +28,7 @@ export const MESSAGES = {
   pastDate: 'Choose today or later.',
   duration: 'Enter a length of time from 1 second to 10 years, like 90m, 8h or 7d.',
   pastEnd: 'must be in the future',
-  endOfPeople: 'Only people set when a service ends, in the console',
+  ttlOfPeople: 'A source sends its services again and again: say when this one ends, as endsAt',
   expiryTooLate: 'Choose a day within a year.',
   roleAboveOwn: 'A token may not do more than you may. Choose another role.',
   controlCharacters: 'Control characters and invisible marks are not allowed.',

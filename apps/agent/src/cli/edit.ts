@@ -4,6 +4,7 @@ import { AgentError } from '../errors.ts'
 import { printable } from '../io.ts'
 import { type Api, openApi } from '../operator/api.ts'
 import { getService } from '../operator/names.ts'
+import { findOwnNode, type OwnNode } from '../operator/own-node.ts'
 import { printService } from '../operator/print.ts'
 import { SERVER_OPTION, serverNameOf } from '../operator/servers.ts'
 import {
@@ -14,7 +15,7 @@ import {
   readServiceOptions,
   SERVICE_OPTIONS,
 } from '../operator/service-options.ts'
-import { type Command, defineCommand, findText } from './command.ts'
+import { type Call, type Command, defineCommand, findText } from './command.ts'
 
 const OFF = { type: 'boolean' } as const
 
@@ -77,7 +78,13 @@ function defineOnOne(
   verb: string,
   summary: string,
   act: (api: Api, service: Service) => Promise<{ json: unknown; words: string }>,
+  /** The same for what this machine's node publishes by command, where nobody has signed in. */
+  actHere?: (own: OwnNode, name: string) => Promise<{ json: unknown; words: string }>,
 ): Command {
+  const actAsPerson = async (service: string, call: Call, server: string | undefined) => {
+    const api = await openApi(call, server)
+    return await act(api, await getService(api, service))
+  }
   return defineCommand({
     summary,
     help: `Usage: postern ${verb} SERVICE [--json]
@@ -90,8 +97,8 @@ ${HOW.server}
     argument: 'service',
     parse: (values) => ({ service: parseService(values, verb), server: serverNameOf(values) }),
     async run(call, { service, server }) {
-      const api = await openApi(call, server)
-      const { json, words } = await act(api, await getService(api, service))
+      const own = actHere && (await findOwnNode(call, server))
+      const { json, words } = own ? await actHere(own, service) : await actAsPerson(service, call, server)
       call.context.io.out(call.json ? JSON.stringify(json) : words)
       return 'ok'
     },
@@ -100,10 +107,18 @@ ${HOW.server}
 
 const keyOf = ({ nodeId, type, id }: Service) => ({ params: { nodeId, type, id } })
 
-export const rm = defineOnOne('rm', 'delete a service', async (api, service) => ({
-  json: await api.call(endpoints.deleteService, keyOf(service)),
-  words: `Deleted ${printable(service.name)} (${service.id})`,
-}))
+export const rm = defineOnOne(
+  'rm',
+  'delete a service',
+  async (api, service) => ({
+    json: await api.call(endpoints.deleteService, keyOf(service)),
+    words: `Deleted ${printable(service.name)} (${service.id})`,
+  }),
+  async (own, name) => {
+    const removed = await own.remove(name)
+    return { json: removed, words: `Deleted ${printable(removed.name)}` }
+  },
+)
 export const enable = defineOnOne('enable', 'let visitors reach a service again', async (api, service) => ({
   json: await api.call(endpoints.enableService, { ...keyOf(service), body: {} }),
   words: `Enabled ${printable(service.name)} (${service.id})`,

@@ -3,6 +3,7 @@ import { AgentError } from '../errors.ts'
 import { printable } from '../io.ts'
 import { type Api, openApi } from '../operator/api.ts'
 import { getNode } from '../operator/names.ts'
+import { findOwnNode, type OwnNode } from '../operator/own-node.ts'
 import { backendOf, kindOf, printTable, stateOf } from '../operator/print.ts'
 import { readServers, SERVER_OPTION, serverNameOf } from '../operator/servers.ts'
 import { type Call, defineCommand, findText } from './command.ts'
@@ -48,7 +49,9 @@ export const ls = defineCommand({
     return { what: what as What, filter, server: serverNameOf(values) }
   },
   async run(call, { what, filter, server }) {
-    if (what === 'servers') await listServers(call)
+    const own = what === 'services' ? await findOwnNode(call, server) : undefined
+    if (own) await listOwn(call, own)
+    else if (what === 'servers') await listServers(call)
     else await LISTS[what](call, await openApi(call, server), filter)
     return 'ok'
   },
@@ -76,6 +79,14 @@ async function listDomains(call: Call, api: Api, { search }: Filter): Promise<vo
   print(call, rows, ['ID', 'DOMAIN', 'CERTIFICATE', 'SIGN-IN'], (row) => [
     ...[String(row.id), row.domain, row.ssl ?? 'self-signed'],
     row.authentication ? 'yes' : 'no',
+  ])
+}
+
+/** What this machine publishes by command: its token shows no more. */
+async function listOwn(call: Call, own: OwnNode): Promise<void> {
+  print(call, await own.list(), ['NAME', 'KIND', 'DOMAIN', 'PORT'], (row) => [
+    ...[row.name, row.type],
+    ...[row.domain, row.backendPort].map((value) => String(value ?? '-')),
   ])
 }
 

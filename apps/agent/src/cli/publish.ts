@@ -1,7 +1,9 @@
 import { endpoints } from '@postern/contract/endpoints/endpoints'
+import { describe } from '../discovery/published.ts'
 import { AgentError } from '../errors.ts'
 import { openApi } from '../operator/api.ts'
 import { chooseNode } from '../operator/node-here.ts'
+import { findOwnNode, toOwnService } from '../operator/own-node.ts'
 import { printService } from '../operator/print.ts'
 import { SERVER_OPTION, serverNameOf } from '../operator/servers.ts'
 import {
@@ -14,7 +16,7 @@ import {
   readServiceOptions,
   SERVICE_OPTIONS,
 } from '../operator/service-options.ts'
-import { defineCommand, findText, type Values } from './command.ts'
+import { type Call, defineCommand, findText, type Values } from './command.ts'
 
 const COMMON = { ...SERVER_OPTION, ...SERVICE_OPTIONS, node: { type: 'string' } } as const
 const COMMON_HELP = `  --node NODE        the node that the program runs on, or that reaches it, by name or
@@ -42,16 +44,30 @@ ${COMMON_HELP}`,
   argument: 'target',
   parse: (values) => parsePublish(values, 'http'),
   async run(call, { form, node, server }) {
-    const api = await openApi(call, server)
-    const { id } = await chooseNode(call, api, node)
     const { domain, pathLocation } = form as { domain?: string; pathLocation?: string }
     const body = { name: domain ?? pathLocation, ...form }
+    if (await publishHere(call, 'http', body, { node, server })) return 'ok'
+    const api = await openApi(call, server)
+    const { id } = await chooseNode(call, api, node)
     const service = await api.call(endpoints.createHttpService, { params: { nodeId: id }, body })
     if (call.json) call.context.io.out(JSON.stringify(service))
     else printService(call.context.io, service, 'Published')
     return 'ok'
   },
 })
+
+/** As this machine's node, where nobody has signed in. @returns whether it was */
+async function publishHere(
+  call: Call,
+  type: 'http' | 'tcp' | 'udp',
+  form: Record<string, unknown>,
+  { node, server }: { node: string | undefined; server: string | undefined },
+): Promise<boolean> {
+  const own = node === undefined ? await findOwnNode(call, server) : undefined
+  const outcome = await own?.publish(toOwnService(type, form, call.context.now()))
+  if (outcome) call.context.io.out(call.json ? JSON.stringify(outcome) : describe(outcome))
+  return outcome !== undefined
+}
 
 function definePorts(proto: 'tcp' | 'udp') {
   return defineCommand({
@@ -69,9 +85,11 @@ ${COMMON_HELP}`,
     parse: (values) => parsePublish(values, proto),
     async run(call, { form: { backendProto, ...form }, node, server }) {
       if (backendProto) throw new AgentError('usage', `http:// and https:// are for postern http`)
+      const named = { name: `${proto} ${form.backendPort}`, ...form }
+      if (await publishHere(call, proto, named, { node, server })) return 'ok'
       const api = await openApi(call, server)
       const { id } = await chooseNode(call, api, node)
-      const body = { name: `${proto} ${form.backendPort}`, ...form, proto }
+      const body = { ...named, proto }
       const service = await api.call(endpoints.createTcpService, { params: { nodeId: id }, body })
       if (call.json) call.context.io.out(JSON.stringify(service))
       else printService(call.context.io, service, 'Published')

@@ -2,10 +2,12 @@ import { randomInt } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { endpoints } from '@postern/contract/endpoints/endpoints'
 import type { Service } from '@postern/contract/services/services'
+import { describe } from '../discovery/published.ts'
 import { AgentError } from '../errors.ts'
 import { type Io, printable } from '../io.ts'
 import { type Api, openApi } from '../operator/api.ts'
 import { chooseNode } from '../operator/node-here.ts'
+import { findOwnNode, type OwnNode, toOwnService } from '../operator/own-node.ts'
 import { printService } from '../operator/print.ts'
 import { SERVER_OPTION, serverNameOf } from '../operator/servers.ts'
 import {
@@ -15,7 +17,7 @@ import {
   readServiceOptions,
   SERVICE_OPTIONS,
 } from '../operator/service-options.ts'
-import { defineCommand, findText } from './command.ts'
+import { type Call, defineCommand, findText } from './command.ts'
 
 /** In ms, between two looks at it. */
 const LOOK_EVERY = 2000
@@ -54,6 +56,11 @@ machine is gone. Without --domain it is below a path of the server that nobody g
   },
   async run(call, { form, proto, node, server }) {
     const { io, signal } = call.context
+    const own = node === undefined ? await findOwnNode(call, server) : undefined
+    if (own) {
+      await shareHere(call, own, form, proto)
+      return 'ok'
+    }
     const api = await openApi(call, server)
     const nodeId = (await chooseNode(call, api, node)).id
     const service = await publish(api, nodeId, form, proto)
@@ -71,6 +78,30 @@ machine is gone. Without --domain it is below a path of the server that nobody g
     return 'ok'
   },
 })
+
+/** As this machine's node: what the server calls it and when it ends are as for people. */
+async function shareHere(
+  { context: { io, now, signal }, json }: Call,
+  own: OwnNode,
+  form: Backend & Record<string, unknown>,
+  proto: 'tcp' | 'udp' | undefined,
+): Promise<void> {
+  const service = toOwnService(proto ?? 'http', { name: `share ${form.backendPort}`, ...form }, now())
+  const outcome = await own.publish(service)
+  if (json) io.out(JSON.stringify(outcome))
+  else {
+    io.out(describe(outcome))
+    io.out('Press Ctrl-C to end it')
+  }
+  const end = Date.parse(String(service.endsAt))
+  try {
+    while (!signal.aborted && now() < end)
+      await pause(LOOK_EVERY, undefined, { signal }).catch(() => undefined)
+  } finally {
+    if (now() < end) await own.remove(service.name)
+    if (!json) io.out(`${printable(service.name)} is not shared any more`)
+  }
+}
 
 function withoutAbsent<T extends object>(values: T): Partial<T> {
   // What is left of it has the same types.

@@ -20,6 +20,8 @@ export const Offered = z.strictObject({
   /** For a TCP service: TLS ends at the edge. */
   ssl: z.optional(z.boolean()),
   enabled: z.optional(z.boolean()),
+  /** When the server deletes it. */
+  endsAt: text,
   allowedIps: texts,
   blockedIps: texts,
 })

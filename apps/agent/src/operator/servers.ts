@@ -55,6 +55,11 @@ export async function findServer(call: Call, name: string | undefined): Promise<
   throw new AgentError('not-signed-in', `${name} is not a server you are signed in to, which are: ${others}`)
 }
 
+/** Whether a person has signed in here, or the environment has a person's token. */
+export async function hasServer(call: Call): Promise<boolean> {
+  return (await readServers(call)).current !== null || (await findGiven(call)) !== undefined
+}
+
 /** For programs: the environment names the server and a token of a person. That of a node is for its agent. */
 async function findGiven({ context }: Call): Promise<Server | undefined> {
   const { environment } = context

@@ -32,7 +32,7 @@ const own = {
   enabled: f.withDefault(z.boolean(), true),
   backendPort: f.port,
 }
-const { domain, endsAt: _, ...shared } = columnOf(SERVICE_FIELDS, 'form')
+const { domain, ...shared } = columnOf(SERVICE_FIELDS, 'form')
 const { port, ssl } = columnOf(TCP_FIELDS, 'form')
 
 /** Sources cannot set sign-in: they have no field for it, and a domain with sign-in is refused. */

@@ -27,7 +27,7 @@ export const SERVICE_FIELDS = {
   backendHost: field(f.blankable(f.backendHost), nullable, ''),
   allowedIps: field(f.listOf(f.ipOrCidr, LIMITS.ipListEntries), z.array(z.string()), []),
   blockedIps: field(f.listOf(f.ipOrCidr, LIMITS.ipListEntries), z.array(z.string()), []),
-  /** When the server deletes the service; null for never. Only for people. */
+  /** When the server deletes the service; null for never. */
   endsAt: field(f.blankable(f.instant), nullable, ''),
 }
 

@@ -61,15 +61,14 @@ function readService(sent: Sent): Omit<Wanted, 'key'> {
   }
 }
 
-/** Sources can neither skip the check of a domain, nor say when a service ends. */
-const CHECKED = { skipValidation: false, endsAt: null } as const
+/** Sources cannot skip the check of a domain. */
+const CHECKED = { skipValidation: false } as const
 const NO_SIGN_IN = { requireAuth: false, skipAuthRoutes: null } as const
 
 /** Fields of people's forms that sources do not have. */
 const OF_PEOPLE: Readonly<Record<string, string>> = {
   skipValidation: MESSAGES.checkOfPeople,
-  endsAt: MESSAGES.endOfPeople,
-  ttl: MESSAGES.endOfPeople,
+  ttl: MESSAGES.ttlOfPeople,
   requireAuth: MESSAGES.signInOfPeople,
   skipAuthRoutes: MESSAGES.signInOfPeople,
 }

@@ -60,7 +60,7 @@ describe('the end of a service', () => {
     expect(inMs(answer.json())).toBeGreaterThan(7 * 3_600_000)
   })
 
-  it('is none of the console, and none that an agent sets', async () => {
+  it('is none of the console; an agent says it as a moment', async () => {
     const consoles: Service[] = (await lab.client.get(`/api/services/${lab.local}/http`)).json()
     const own = consoles.find(({ system }) => system)
     if (!own) throw new Error('the console has a service')
@@ -69,9 +69,19 @@ describe('the end of a service', () => {
     const node = await lab.client.createNode({ name: 'agent', agentMayPublish: true })
     const wanted = { key: 'a', type: 'tcp', name: 'a', backendPort: 22, ttl: '1h' }
     const [publication] = await publishAs(lab.server, node.token, [wanted])
+    const { ttl: _, ...lasting } = wanted
+    const endsAt = new Date(Date.now() + DAY).toISOString()
+    const [published] = await publishAs(lab.server, node.token, [{ ...lasting, endsAt }])
+    const listed: Service[] = (await lab.client.get(`/api/services/${node.id}/tcp`)).json()
+    expect([published?.state, listed[0]?.endsAt]).toEqual(['published', endsAt])
     expect(publication).toMatchObject({
       state: 'refused',
-      errors: [{ field: 'ttl', message: 'Only people set when a service ends, in the console' }],
+      errors: [
+        {
+          field: 'ttl',
+          message: 'A source sends its services again and again: say when this one ends, as endsAt',
+        },
+      ],
     })
   })
 })
