@@ -3,20 +3,17 @@ import type { Node } from '@postern/contract/nodes'
 import type { CreatedPat } from '@postern/contract/pats'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { Control } from 'react-hook-form'
 import { useApi } from '../api/context.ts'
 import { TokenInfoDialog } from '../components/tokens/TokenInfoDialog.tsx'
 import { refreshTokens } from '../components/tokens/use-token-actions.tsx'
 import { useLeaveGuard } from '../components/use-leave-guard.ts'
 import type { DraftValues } from '../stores/draft.ts'
-import { DateInput } from '../ui/input/DateInput.tsx'
-import { Field } from '../ui/input/Field.tsx'
 import { confirmDiscard } from '../ui/overlay/Dialog.tsx'
 import { FormDialog } from '../ui/overlay/FormDialog.tsx'
-import { today } from '../util/days.ts'
-import { TextField, useBoundField } from './fields/TextField.tsx'
+import { DateField } from './fields/DateField.tsx'
+import { TextField } from './fields/TextField.tsx'
 import { useFormShell } from './shell/use-form-shell.ts'
-import { NEW_TOKEN, type TokenFormInput, TokenFormSchema } from './token-values.ts'
+import { NEW_TOKEN, TokenFormSchema } from './token-values.ts'
 
 interface Props {
   node: Node
@@ -70,29 +67,12 @@ function TokenForm({
         required
         placeholder="Enter a friendly name for this token"
       />
-      <ExpiryField control={control} />
+      <DateField
+        control={control}
+        name="expireAt"
+        label="Expire At (Optional)"
+        hint="Define when the token should be revoked automatically"
+      />
     </FormDialog>
-  )
-}
-
-function ExpiryField<T>({ control }: { control: Control<TokenFormInput, unknown, T> }) {
-  const { field, note } = useBoundField({ control, name: 'expireAt' })
-  return (
-    <Field
-      label="Expire At (Optional)"
-      hint="Define when the token should be revoked automatically"
-      {...note}
-    >
-      {(ids) => (
-        <DateInput
-          {...ids}
-          {...field}
-          value={field.value ?? ''}
-          onValueChange={field.onChange}
-          min={today()}
-          placeholder="Select a date"
-        />
-      )}
-    </Field>
   )
 }

@@ -7,7 +7,7 @@ import { endOfDay, findDay, today } from '../util/days.ts'
 const FORMAT = `${MESSAGES.date}, written MM/dd/yyyy`
 
 /** A typed day, converted to the moment when it ends in this time zone. */
-const lastDay = z.pipe(
+export const lastDay = z.pipe(
   z.string().check(
     z.trim(),
     z.refine((text) => findDay(text) !== undefined, { error: FORMAT, abort: true }),

@@ -61,6 +61,7 @@ export const serverUrls = {
   terms: () => '/docs/terms',
   contact: () => '/docs/contact',
   cli: () => '/docs/cli',
+  apiTokens: () => '/docs/programs',
   settings: () => '/docs/settings',
   setting: (name: string) => `/docs/settings#${name.toLowerCase().replaceAll('_', '-')}`,
   docker: () => '/docs/docker',

@@ -36,6 +36,7 @@ export interface World {
   close(): Promise<void>
 }
 
+const NOWHERE = { address: '', host: '', browser: '' }
 /** So much later is each request, so that a token's budget is never what answers. */
 const STEP_MS = 150
 
@@ -88,8 +89,7 @@ export async function startWorld(): Promise<World> {
   }
   const restore = async () => {
     if ((await ask('GET', '/api/auth/me')).statusCode === 401)
-      session = (await createSession(server.context, admin.userId, { address: '', host: '', browser: '' }))
-        .token
+      session = (await createSession(server.context, admin.userId, NOWHERE)).token
     await ask('PATCH', '/api/settings', NO_SETTINGS)
     for (const [key, { at, make: form, under }] of recipes(records)) {
       if (records[key] !== 0 && (await isThere(at(records[key]), records[key]))) continue

@@ -12,14 +12,13 @@ import { NothingMatches, QueryTable } from '../../table/QueryTable.tsx'
 import { useList } from '../../table/use-list.ts'
 import { useSelection } from '../../table/use-selection.ts'
 import { Button } from '../../ui/Button.tsx'
-import { Day, RelativeTime, useNow } from '../../ui/data/Figures.tsx'
+import { Day } from '../../ui/data/Figures.tsx'
 import type { Column } from '../../ui/data/Table.tsx'
-import { Badge } from '../../ui/feedback/Badge.tsx'
 import { EmptyState } from '../../ui/feedback/EmptyState.tsx'
 import { Menu } from '../../ui/overlay/Menu.tsx'
 import { TokensBar } from '../many/bars.ts'
 import { TokenInfoDialog } from './TokenInfoDialog.tsx'
-import { tokenStatus } from './token-status.ts'
+import { LastUse, TokenStatus } from './token-cells.tsx'
 import { useTokenActions } from './use-token-actions.tsx'
 import './TokenCard.css'
 
@@ -33,7 +32,7 @@ const COLUMNS: readonly Column<Pat>[] = [
     sortBy: 'name',
     render: ({ name }) => <b dir="auto">{name}</b>,
   },
-  { head: 'Status', width: 'w-15', className: 'c-badge', render: (token) => <Status token={token} /> },
+  { head: 'Status', width: 'w-15', className: 'c-badge', render: (token) => <TokenStatus token={token} /> },
   {
     head: 'Created',
     width: 'w-day',
@@ -45,7 +44,11 @@ const COLUMNS: readonly Column<Pat>[] = [
     head: 'Last Used',
     width: 'w-20',
     label: 'Last Used',
-    render: (token) => <LastUse token={token} />,
+    render: (token) => (
+      <LastUse token={token}>
+        {token.replaces !== null && <span className="sub">The first use revokes the old token</span>}
+      </LastUse>
+    ),
   },
   {
     head: 'Expires',
@@ -110,30 +113,6 @@ export function TokenCard({ node }: { node: Node }) {
         {isAdding && <TokenDialog node={node} onClose={() => setAdding(false)} />}
       </Suspense>
     </section>
-  )
-}
-
-const LOOKS = { Active: 'ok', Expired: 'mute', Revoked: 'mute' } as const
-
-/** Changes by itself when the token expires. */
-function Status({ token }: { token: Pat }) {
-  const status = tokenStatus(token, useNow())
-  return <Badge kind={LOOKS[status]}>{status}</Badge>
-}
-
-function LastUse({ token: { lastUsed, lastUsedFrom, replaces } }: { token: Pat }) {
-  if (lastUsed === null)
-    return (
-      <>
-        Never used
-        {replaces !== null && <span className="sub">The first use revokes the old token</span>}
-      </>
-    )
-  return (
-    <>
-      <RelativeTime time={lastUsed} />
-      {lastUsedFrom && <span className="sub">from {lastUsedFrom}</span>}
-    </>
   )
 }
 

@@ -24,17 +24,25 @@ const UNPICKED = 0
 
 type Form<Out> = UseFormReturn<PersonFormInput, unknown, Out>
 
-/** What a person is limited to. */
-export function ReachFields<Out>({ form }: { form: Form<Out> }) {
+interface Props<Out> {
+  form: Form<Out>
+  label?: string
+  /** What being limited to nothing is called. */
+  allText?: string
+}
+
+/** What a person, or a program of theirs, is limited to. */
+export function ReachFields<Out>({ form, label = 'Sees', allText = OPTIONS[0].text }: Props<Out>) {
   const { control, setValue } = form
   const reach = useWatch({ control, name: 'reach' })
   const theirs = useTheirs('reach')
+  const options = OPTIONS.map((option) => (option.value === 'all' ? { ...option, text: allText } : option))
   const change = (next: string) =>
     setValue('reach', next === 'all' ? null : { nodes: [UNPICKED], domains: [] }, { shouldDirty: true })
   return (
     <>
-      <Field label="Sees" theirs={theirs && { ...theirs, words: 'other nodes and domains' }}>
-        {(ids) => <Select {...ids} options={OPTIONS} value={reach ? 'some' : 'all'} onValueChange={change} />}
+      <Field label={label} theirs={theirs && { ...theirs, words: 'other nodes and domains' }}>
+        {(ids) => <Select {...ids} options={options} value={reach ? 'some' : 'all'} onValueChange={change} />}
       </Field>
       {reach && (
         <>

@@ -9,6 +9,7 @@ const CARDS = {
   factors: lazy(async () => ({
     default: (await import('./SecondFactorsCard.tsx')).SecondFactorsCard,
   })),
+  tokens: lazy(async () => ({ default: (await import('./ApiTokensCard.tsx')).ApiTokensCard })),
   sessions: lazy(async () => ({ default: (await import('./SessionsCard.tsx')).SessionsCard })),
 }
 
