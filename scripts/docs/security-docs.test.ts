@@ -32,6 +32,10 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'The console on 127.0.0.1': 'it is not at the public address',
   'No answer contains a key': 'each answer of the contract is read',
   'No log line does': 'it is about files of the server',
+  'Every change is in the history': 'each endpoint of the contract is called',
+  'No secret is in the history': 'it is about files of the server',
+  'An entry that was changed, removed': 'it is about files of the server',
+  'People see only the changes': 'each kind of person asks the server',
   'Passwords are hashed slowly': 'it is about files of the server',
   'After a backup was restored': 'it is about files of the server',
 }
@@ -67,6 +71,8 @@ const DECIDED_ELSEWHERE: Readonly<Record<string, string>> = {
   '0035': 'a browser decides, at names that no installation has',
   '0057': 'it is about agents, whose reports the server reads',
   '0069': 'it is about files of the server',
+  '0072': 'it is about files of the server, and each endpoint of the contract is called',
+  '0075': 'it is about the command, which is a client',
 }
 
 test('what decisions promise is tested at the public address, apart from the exceptions', () => {

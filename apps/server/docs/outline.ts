@@ -80,6 +80,7 @@ export const OUTLINE: readonly OutlineGroup[] = [
       page('command', 'Work from a terminal'),
       page('programs', 'API tokens'),
       page('api', 'API'),
+      page('history', 'History'),
       page('requests', 'Requests'),
       page('traffic', 'Traffic'),
       page('backup-and-restore', 'Backup and restore'),

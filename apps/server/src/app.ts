@@ -12,6 +12,8 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** All open ones, so that stopping ends them. */
     streams: Set<EventStream>
+    /** Whether its requests come by HAProxy, from wherever HAProxy says. */
+    isBehindProxy: boolean
   }
 }
 
@@ -37,6 +39,7 @@ export async function buildApp(context: Context, { trustForwarded }: AppOptions)
   const streams = new Set<EventStream>()
   app.decorate('context', context)
   app.decorate('streams', streams)
+  app.decorate('isBehindProxy', trustForwarded)
   app.addHook('preClose', async () => {
     for (const stream of [...streams]) stream.close()
   })

@@ -1,8 +1,9 @@
 import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
+import { findFreePort } from '@postern/testkit/port'
 import { fastify } from 'fastify'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { openLoopback } from './listen.ts'
+import { MOST_AT_PORT, openLoopback } from './listen.ts'
 
 beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
 afterEach(() => vi.useRealTimers())
@@ -29,6 +30,25 @@ test('a port that stays taken is reported once, and so is its opening', async ()
   expect(changes).toEqual([taken, null])
   await close()
   await app.close()
+})
+
+test('local users cannot use up the server’s open files by the port', async () => {
+  const app = fastify({ forceCloseConnections: true })
+  await app.ready()
+  const port = await findFreePort()
+  const close = await openLoopback(app, { port, onChange: () => undefined })
+  let closed = 0
+  const sockets = Array.from({ length: MOST_AT_PORT + 40 }, (_, index) => {
+    const socket = connect({ port, host: '127.0.0.1', localAddress: `127.0.0.${1 + (index % 200)}` })
+    return socket.on('close', () => closed++).resume()
+  })
+  await turn(() => closed >= 40)
+  // One that leaves makes room.
+  for (const socket of sockets) socket.destroy()
+  await turn(() => closed === sockets.length)
+  const answer = await fetch(`http://127.0.0.1:${port}/`, { headers: { connection: 'close' } })
+  expect([closed, answer.status]).toEqual([MOST_AT_PORT + 40, 404])
+  await Promise.all([close(), app.close()])
 })
 
 /** The clock stands still, but the network does not. */

@@ -41,12 +41,16 @@ interface PortOptions {
   onChange(problem: string | null): void
 }
 
+/** Connections at the console's port. Each takes an open file, and every local user can open any number. */
+export const MOST_AT_PORT = 256
+
 /** Passes the connections of a port on 127.0.0.1 to an application that listens elsewhere. */
 export async function openLoopback(
   app: FastifyInstance,
   options: Omit<PortOptions, 'host' | 'setting'>,
 ): Promise<() => Promise<void>> {
   const server = createServer((socket) => void app.server.emit('connection', socket))
+  server.maxConnections = MOST_AT_PORT
   return await openPort(server, { host: '127.0.0.1', setting: 'POSTERN_CONSOLE_PORT', ...options })
 }
 

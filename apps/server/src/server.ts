@@ -9,6 +9,7 @@ import { startAlerts } from './core/alerts/engine.ts'
 import { startBackups } from './core/backup/backups.ts'
 import { createResolver } from './core/domains/resolver.ts'
 import { prepareInstallation } from './core/first-start.ts'
+import { startTakingBack } from './core/history/pending.ts'
 import { createMetrics } from './core/metrics/metrics.ts'
 import { startEnding } from './core/services/ending.ts'
 import { startKeyRenewal } from './core/sign-in/keys.ts'
@@ -50,6 +51,7 @@ export async function startServer(
     await startEnding(context)
     await startOrders(context)
     startAlerts(context)
+    await startTakingBack(context)
     startBackups(context)
     const behindProxy = await buildApp(context, { trustForwarded: true })
     apps.push(behindProxy)

@@ -3,9 +3,9 @@ import type { AuthenticatorStart, Factors, GivenCodes } from '@postern/contract/
 import type { SecondStep } from '@postern/contract/sign-in/second-step'
 import { oneTimeCode } from '@postern/testkit/one-time-code'
 import { type Client, TEST_ADMIN, type TestServer } from '@postern/testkit/server'
+import { createSoftPasskey, type SoftPasskey } from '@postern/testkit/soft-passkey'
 import type { InjectOptions } from 'fastify'
 import { STEP_MS } from '../src/core/accounts/factors/totp.ts'
-import { createSoftPasskey, type SoftPasskey } from './soft-passkey.ts'
 
 /** The console's own address on its machine, where passkeys work without a certificate. */
 export const SITE = 'localhost:3000'

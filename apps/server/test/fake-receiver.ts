@@ -9,8 +9,8 @@ export interface Received {
   body: Record<string, never>
 }
 
-/** Answers it so, or says nothing at all. */
-type Mood = { status: number; headers?: Record<string, string> } | 'silent'
+/** Answers it so, but 400 to a message with a certain text, or says nothing at all. */
+type Mood = { status: number; headers?: Record<string, string>; refuses?: string } | 'silent'
 
 /** Whoever gets messages over HTTP: ntfy, Slack, Discord, Telegram and webhooks. */
 export async function startFakeReceiver() {
@@ -24,9 +24,11 @@ export async function startFakeReceiver() {
       asked++
       if (mood === 'silent') return
       const text = Buffer.concat(chunks).toString('utf8')
-      if (mood.status === 200)
+      const isRefused = mood.refuses !== undefined && text.includes(mood.refuses)
+      const status = isRefused && mood.status === 200 ? 400 : mood.status
+      if (status === 200)
         received.push({ path: request.url ?? '', headers: request.headers, text, body: JSON.parse(text) })
-      response.writeHead(mood.status, mood.headers).end('{"secret":"answer"}')
+      response.writeHead(status, mood.headers).end('{"secret":"answer"}')
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -12,7 +12,14 @@ interface Mail {
 }
 
 /** A real mail server, with a certificate for `mail.example.com` of an authority of its own. */
-export async function startMailServer({ security }: { security: 'tls' | 'starttls' | 'none' }) {
+export async function startMailServer({
+  security,
+  refuses,
+}: {
+  security: 'tls' | 'starttls' | 'none'
+  /** A text that its filter refuses for good. */
+  refuses?: string
+}) {
   const now = new Date()
   const root = await issueRoot('Root of a test', now)
   const leaf = await issueLeaf(root, ['mail.example.com'], now)
@@ -35,12 +42,15 @@ export async function startMailServer({ security }: { security: 'tls' | 'starttl
       stream.on('data', (chunk: Buffer) => chunks.push(chunk))
       stream.on('end', () => {
         const { mailFrom, rcptTo } = session.envelope
+        const whole = Buffer.concat(chunks).toString('utf8')
+        if (refuses !== undefined && whole.replace(/\r\n[ \t]/g, ' ').includes(refuses))
+          return done(Object.assign(new Error('Filtered'), { responseCode: 554 }))
         mails.push({
           from: mailFrom ? mailFrom.address : '',
           to: rcptTo.map(({ address }) => address),
           username: typeof session.user === 'string' ? session.user : null,
           isTls: session.secure,
-          text: Buffer.concat(chunks).toString('utf8'),
+          text: whole,
         })
         done()
       })

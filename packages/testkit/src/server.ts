@@ -20,6 +20,7 @@ import {
   type World,
 } from '../../../apps/server/src/context.ts'
 import { prepareInstallation } from '../../../apps/server/src/core/first-start.ts'
+import { takeBackDue } from '../../../apps/server/src/core/history/pending.ts'
 import { startEnding } from '../../../apps/server/src/core/services/ending.ts'
 import type { MachineNetwork } from '../../../apps/server/src/network.ts'
 import { checkAnswer } from './contract-check.ts'
@@ -157,6 +158,7 @@ async function run(dataDir: string, options: TestServerOptions, lines: string[])
   })
   await prepareInstallation(context)
   await startRenewal(context)
+  await takeBackDue(context)
   await startEnding(context)
   const { POSTERN_ACME_DIRECTORY, POSTERN_ACME_CA_FILE } = options.settings ?? {}
   if (POSTERN_ACME_DIRECTORY || POSTERN_ACME_CA_FILE) await startOrders(context)

@@ -99,3 +99,54 @@ it('follows what others change, and is saved as a file', async () => {
   await page.getByRole('menuitem', { name: 'CSV' }).click()
   expect((await saved).suggestedFilename()).toMatch(/^history-\d{4}-\d\d-\d\d\.csv$/)
 })
+
+it('takes a change back, or says which fields have changed since', async () => {
+  const url = `/api/services/${node.id}/http/${shop.id}`
+  const visit = await site.open(`/nodes/${node.id}/http/${shop.id}/history`)
+  const { page } = visit
+  await first(page).getByRole('button').click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Undo' }).click()
+  await page.getByText('Change taken back successfully!').waitFor()
+  await expect(first(page)).toContainText('Backend Port before: 8081 → , after: 8080')
+  await expect(rows(page).nth(1)).toContainText('taken back')
+  await site.api.call('PATCH', url, { backendPort: 9999 })
+  await rows(page).nth(2).getByRole('button').click()
+  visit.forgive(/409/)
+  await dialog.getByRole('button', { name: 'Undo' }).click()
+  await expect(dialog.getByRole('alert')).toContainText('admin has changed “shop” since')
+  await expect(dialog.getByRole('alert')).toContainText('Backend Port is 9999 now')
+  await visit.expectAccessible()
+})
+
+it('counts down to take back what could lock its author out, until it is kept', async () => {
+  const { json } = await site.api.call('GET', '/api/services/http?search=Console')
+  const own = (json as { nodeId: number; name: string; system: boolean }[]).find(({ system }) => system)
+  const visit = await site.open(`/nodes/${own?.nodeId}`)
+  const { page } = visit
+  const change = async (address: string) => {
+    await choose(page, 'Actions for Console', 'Edit Service')
+    const form = page.getByRole('dialog')
+    await expect(form.getByLabel('Take Back in 2 Minutes Unless I Confirm')).toBeChecked()
+    await form.getByRole('button', { name: 'Add IP' }).first().click()
+    await form
+      .getByRole('textbox', { name: /^Allowed IP \d/ })
+      .last()
+      .fill(address)
+    await form.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Got it!' }).click()
+  }
+  await change('127.0.0.1')
+  const bar = page.getByRole('status').filter({ hasText: 'unless you keep it' })
+  await expect(bar).toContainText(/Service updated Console by admin is taken back in [01]:\d\d/)
+  await visit.expectAccessible()
+  await bar.getByRole('button', { name: 'Keep' }).click()
+  await expect(bar).toHaveCount(0)
+  await change('192.0.2.7')
+  await bar.getByRole('button', { name: 'Take Back Now' }).click()
+  await expect(bar).toHaveCount(0)
+  const after = (await site.api.call('GET', '/api/services/http?search=Console')).json as {
+    allowedIps: string[]
+  }[]
+  expect(after[0]?.allowedIps).toEqual(['127.0.0.1'])
+})

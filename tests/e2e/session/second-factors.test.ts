@@ -1,3 +1,5 @@
+import type { InvitedPerson } from '@postern/contract/people/people'
+import type { Login } from '@postern/contract/sign-in/auth'
 import { oneTimeCode } from '@postern/testkit/one-time-code'
 import { fresh } from '@postern/testkit/shared'
 import type { CDPSession, Page } from 'playwright'
@@ -6,6 +8,7 @@ import { expect } from '../expect.ts'
 import { label, startSite, type Visit } from '../harness.ts'
 import { choose, expectClipboard, rowOf } from '../steps.ts'
 
+/** Pages are closed before it ends, as those that lose their server complain. */
 const site = fresh(() => startSite())
 
 /** Passkeys need a name, and no certificate at this one. */
@@ -129,6 +132,7 @@ it('an app is set up, asked for after the password, and a recovery code stands i
   const renewed = await keepCodes(page)
   expect(renewed).not.toEqual(codes)
   await card(page).getByText('10 of 10 left').waitFor()
+  await page.close()
 })
 
 it('a passkey is added, signs in without a name, confirms a password, and is renamed and removed', async () => {
@@ -168,6 +172,7 @@ it('a passkey is added, signs in without a name, confirms a password, and is ren
   await signOut(page)
   await signIn(page)
   await openInside(page)
+  await page.close()
 })
 
 it('a passkey that does not ask who it is opens nothing, and the page says why', async () => {
@@ -185,6 +190,7 @@ it('a passkey that does not ask who it is opens nothing, and the page says why',
   await device.setVerified(true)
   await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
   await openInside(page)
+  await page.close()
 })
 
 it('where one is required, people set it up before anything else, also those who are inside already', async () => {
@@ -211,6 +217,7 @@ it('where one is required, people set it up before anything else, also those who
   await dialog(page).getByLabel(label('Your Password')).fill(site.password)
   await dialog(page).getByRole('button', { name: 'Remove', exact: true }).click()
   await dialog(page).getByText('A second factor is required here: add another one first').waitFor()
+  await page.close()
 })
 
 it('at an address there are no passkeys, and the page Account says so', async () => {
@@ -224,6 +231,8 @@ it('at an address there are no passkeys, and the page Account says so', async ()
   const login = await site.open('/login', { signedIn: false })
   await login.page.getByRole('button', { name: 'Sign in' }).waitFor()
   await expect(login.page.getByRole('button', { name: 'Sign in with a passkey' })).toHaveCount(0)
+  await login.page.close()
+  await page.close()
 })
 
 it('what passkeys need is loaded with the first use only', async () => {
@@ -239,4 +248,36 @@ it('what passkeys need is loaded with the first use only', async () => {
   const before = scripts.length
   await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
   await expect.poll(() => scripts.length).toBeGreaterThan(before)
+  await page.close()
+})
+
+it('an administrator removes what a person has lost, who then comes in by password alone', async () => {
+  const { page } = await site.open('/no/such/page')
+  const invited = (await site.api.call('POST', '/api/people', { username: 'ann', role: 'viewer' })).json
+  const accepted = await site.api.call('POST', '/api/invites/accept', {
+    token: (invited as InvitedPerson).token,
+    password: 'long enough 1',
+  })
+  const { login } = accepted.json as { login: Login }
+  const asAnn = async (path: string, body: object) => {
+    const headers = { authorization: `Bearer ${login.token}`, 'content-type': 'application/json' }
+    const answer = await fetch(site.origin + path, { method: 'POST', headers, body: JSON.stringify(body) })
+    return answer.json()
+  }
+  const { secret, ticket } = await asAnn('/api/account/authenticator', { password: 'long enough 1' })
+  await asAnn('/api/account/authenticator/confirm', { ticket, code: oneTimeCode(secret) })
+  const signInAgain = async () => {
+    const body = { username: 'ann', password: 'long enough 1' }
+    return (await site.api.call('POST', '/api/auth/login', body)).json
+  }
+  expect(await signInAgain()).toHaveProperty('second_factor')
+  await page.goto(`${site.origin}/people`)
+  await choose(page, 'Actions for ann', 'Remove Second Factors')
+  await page.getByRole('button', { name: 'Yes, remove them!' }).click()
+  await page.getByText('Second factors removed successfully!').waitFor()
+  expect(await signInAgain()).toHaveProperty('token')
+  await page.getByRole('button', { name: 'Actions for ann', exact: true }).click()
+  await page.getByRole('menuitem', { name: 'Edit' }).waitFor()
+  await expect(page.getByRole('menuitem', { name: 'Remove Second Factors' })).toHaveCount(0)
+  await page.close()
 })

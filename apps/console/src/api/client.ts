@@ -1,5 +1,6 @@
 import { type Endpoint, pathOf } from '@postern/contract/endpoints/endpoint'
 import { server } from '@postern/contract/endpoints/server'
+import { TAKE_BACK, TAKE_BACK_HEADER } from '@postern/contract/history/take-back'
 import type { Page } from '@postern/contract/lists'
 import { SESSION_KEY_HEADER, type Ticket } from '@postern/contract/sign-in/auth'
 import type * as z from 'zod/mini'
@@ -118,13 +119,18 @@ function urlOf(endpoint: Endpoint, input: RawInput): string {
   return query.size > 0 ? `${path}?${query}` : path
 }
 
-function headersFor({ key }: ApiContext, token: string | null, { body }: RawInput): Record<string, string> {
+function headersFor(
+  { key }: ApiContext,
+  token: string | null,
+  { body, takeBack }: RawInput,
+): Record<string, string> {
   const half = key()
   return {
     accept: 'application/json',
     ...(token === null ? {} : { authorization: `Bearer ${token}` }),
     ...(half === null ? {} : { [SESSION_KEY_HEADER]: half }),
     ...(body !== undefined ? { 'content-type': 'application/json' } : {}),
+    ...(takeBack ? { [TAKE_BACK_HEADER]: String(TAKE_BACK.usual) } : {}),
   }
 }
 

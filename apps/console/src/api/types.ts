@@ -19,7 +19,7 @@ export type CallInput<E extends Endpoint> = (E extends { params: infer P }
     ? Record<never, never> extends z.input<B>
       ? { body?: z.input<B> & Basis<E> }
       : { body: z.input<B> & Basis<E> }
-    : { body?: never }) & { signal?: AbortSignal }
+    : { body?: never }) & { signal?: AbortSignal; takeBack?: true }
 
 /** A change of a record may send which state it is based on; an outdated one is refused with the code `stale`. */
 type Basis<E extends Endpoint> = E extends { method: 'PATCH' } ? { updated_at?: string } : unknown
@@ -30,4 +30,6 @@ export interface RawInput {
   query?: Record<string, string | number | undefined>
   body?: unknown
   signal?: AbortSignal
+  /** What is changed is taken back soon, unless a person keeps it. */
+  takeBack?: true
 }

@@ -13,7 +13,8 @@ export function useHints(): StreamState {
   const reloadOf = (nouns: readonly HintNoun[]) =>
     void reload(queries, {
       predicate: ({ queryKey: [path] }) =>
-        OF_ALL.includes(String(path)) || nouns.some((noun) => String(path).startsWith(`/api/${noun}`)),
+        OF_ALL.some((all) => String(path).startsWith(all)) ||
+        nouns.some((noun) => String(path).startsWith(`/api/${noun}`)),
     })
   return useStream(endpoints.streamHints, {
     query: {},

@@ -7,6 +7,7 @@ import { ApiError } from '../api/api-error.ts'
 import type { Api } from '../api/client.ts'
 import { useApi } from '../api/context.ts'
 import { reload } from '../api/queries.ts'
+import { TAKE_BACK_WORDS } from '../forms/fields/take-back.tsx'
 import { type ConfirmOptions, confirm } from '../ui/overlay/confirm.ts'
 import { saveFile } from '../util/browser.ts'
 import { ask, attempt } from './ask.ts'
@@ -40,7 +41,8 @@ function nodeActions(api: Api, queries: QueryClient) {
     disconnect: ({ id, name }: Node) =>
       ask({
         question: confirmDisconnect(name),
-        act: () => api.call(endpoints.disableNode, { params: { id } }),
+        act: (isChosen) =>
+          api.call(endpoints.disableNode, { params: { id }, ...(isChosen && { takeBack: true }) }),
         done: 'Node disconnected successfully!',
         subject: name,
         refresh,
@@ -96,6 +98,8 @@ function confirmDisconnect(name: string): ConfirmOptions {
       </>
     ),
     icon: Power,
+    // Whoever works through one of its services may cut themselves off.
+    choice: { ...TAKE_BACK_WORDS, isOff: true },
     acceptButtonText: 'Yes, disconnect!',
   }
 }

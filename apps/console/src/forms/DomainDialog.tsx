@@ -14,6 +14,7 @@ import { SelectField } from './fields/bound-fields.tsx'
 import { SkipValidationField, useSkipOffered } from './fields/domain-fields.tsx'
 import { DomainSignInFields } from './fields/sign-in-fields.tsx'
 import { TextField } from './fields/TextField.tsx'
+import { useTakeBack } from './fields/take-back.tsx'
 import { RecordDialog } from './shell/RecordDialog.tsx'
 import { useFormDialog } from './shell/use-form-dialog.ts'
 
@@ -29,13 +30,15 @@ export function DomainDialog({ domain, draft, onClose }: Props) {
   const api = useApi()
   const queries = useQueryClient()
   const confirmRenaming = useConfirmRenaming()
+  // Its sign-in, or its name, may be what the console is reached by.
+  const takeBack = useTakeBack(domain?.domain === location.hostname)
   const { form, record, dialog } = useFormDialog({
     schema: DomainSchema,
     record: domain,
     draft: { of: { form: 'domain', domain }, values: draft },
     valuesOf: (record) => (record ? domainValues(record) : NEW_DOMAIN),
     create: (body) => api.call(endpoints.createDomain, { body }),
-    update: ({ id }, body) => api.call(endpoints.updateDomain, { params: { id }, body }),
+    update: ({ id }, body) => api.call(endpoints.updateDomain, { params: { id }, body, ...takeBack.input }),
     mayUpdate: async (record, values) =>
       record.domain === values.domain || (await confirmRenaming(record, values.domain)),
     fetch: ({ id }) => api.call(endpoints.getDomain, { params: { id } }),
@@ -78,6 +81,7 @@ export function DomainDialog({ domain, draft, onClose }: Props) {
         hint={skips ? MESSAGES.selfSignedOnly : ssl === 'certbot' ? LETS_ENCRYPT : <SelfSigned />}
       />
       <DomainSignInFields form={form} wasOn={record?.authentication ?? false} />
+      {takeBack.field}
     </RecordDialog>
   )
 }

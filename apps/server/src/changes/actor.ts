@@ -8,6 +8,10 @@ export interface Actor {
   name: string
   /** From which address it was asked for; null where nobody asked. */
   address: string | null
+  /** The revision that is taken back by what is done now. */
+  undoes?: number
+  /** In ms: what is done now is taken back after this time, unless a person keeps it. */
+  takeBackIn?: number
 }
 
 /** @param address '' where nobody can tell */

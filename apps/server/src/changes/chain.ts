@@ -38,7 +38,7 @@ export function hashEntry(entry: Entry, previous: string): string {
     record.before,
     record.after,
   ])
-  const by = [actor.kind, actor.id, actor.name, actor.address]
+  const by = [actor.kind, actor.id, actor.name, actor.address, actor.undoes ?? null]
   const text = JSON.stringify([
     revision,
     at,
@@ -63,7 +63,7 @@ export async function appendEntry(tx: Transaction<Database>, entry: Entry): Prom
     .insertInto('changes')
     .values({
       ...{ revision, at, what, name, hash, actor: actor.name, actor_kind: actor.kind, actor_id: actor.id },
-      ...{ address: actor.address, node_id: nodeId, domain_id: domainId },
+      ...{ address: actor.address, undoes: actor.undoes ?? null, node_id: nodeId, domain_id: domainId },
       ...{ left_out: kept.leftOut, bytes: kept.bytes },
     })
     .execute()
@@ -185,6 +185,7 @@ async function readEntries(
         id: row.actor_id,
         name: row.actor,
         address: row.address,
+        ...(row.undoes !== null && { undoes: row.undoes }),
       },
       kept: {
         bytes: row.bytes,

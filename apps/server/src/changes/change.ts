@@ -1,9 +1,11 @@
 import type { Kysely, Transaction } from 'kysely'
+import { ConflictError } from '../core/errors.ts'
 import type { Database, StatedTables, StatedUpdate } from '../db/schema.ts'
 import type { Actor } from './actor.ts'
 import { appendEntry } from './chain.ts'
 import type { LiveBus, Touched } from './live.ts'
-import { type ChangeRecord, endRecording, startRecording, writeRecords } from './records.ts'
+import { type ChangeRecord, endRecording, type KeptRecords, startRecording, writeRecords } from './records.ts'
+import { whyNotUndone } from './undoable.ts'
 
 export interface Changer {
   readonly db: Kysely<Database>
@@ -50,7 +52,7 @@ export async function change<T>(
     const revision = await takeRevision(tx)
     await startRecording(tx)
     const changed = await work(tx, revision)
-    const what = changed.what ?? note.what
+    const what = whatOf(note, changed)
     const at = new Date(context.clock()).toISOString()
     await recordChange(tx, { revision, at, actor: note.actor, what }, changed)
     return { revision, changed }
@@ -74,6 +76,12 @@ export async function changeIfAny<T>(
   }
 }
 
+/** In a few words, also that it takes another change back. */
+function whatOf({ actor: { undoes }, what }: ChangeNote, changed: Pick<Changed<unknown>, 'what'>): string {
+  const done = changed.what ?? what
+  return undoes === undefined ? done : `undid revision ${undoes}: ${done}`
+}
+
 async function recordChange(
   tx: Transaction<Database>,
   note: ChangeNote & { revision: number; at: string },
@@ -84,6 +92,24 @@ async function recordChange(
   const kept = await endRecording(tx, records)
   await writeRecords(tx, note.revision, kept)
   await appendEntry(tx, { ...note, name: name ?? null, ...shownAt, kept })
+  await notePending(tx, note, kept)
+}
+
+/** @throws ConflictError for what could not be taken back, so that it is not done either */
+async function notePending(
+  tx: Transaction<Database>,
+  { actor, revision, at }: ChangeNote & { revision: number; at: string },
+  { records, leftOut }: KeptRecords,
+): Promise<void> {
+  if (actor.undoes !== undefined)
+    await tx.deleteFrom('pending_changes').where('revision', '=', actor.undoes).execute()
+  if (actor.takeBackIn === undefined) return
+  const read = (json: string | null) => (json === null ? null : JSON.parse(json))
+  const all = records.map((record) => ({ ...record, before: read(record.before), after: read(record.after) }))
+  const why = whyNotUndone(actor.kind, all, leftOut)
+  if (why !== null) throw new ConflictError(why)
+  const due_at = Date.parse(at) + actor.takeBackIn
+  await tx.insertInto('pending_changes').values({ revision, due_at, problem: null }).execute()
 }
 
 /** The row stays locked until the commit, so that a later revision is never seen before an earlier one. */

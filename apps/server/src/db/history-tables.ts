@@ -15,6 +15,8 @@ export interface ChangesTable {
   /** Null for a change of before there were kinds. */
   actor_kind: Fixed<ActorKind | null>
   actor_id: Fixed<number | null>
+  /** The revision that this change took back. */
+  undoes: Fixed<number | null>
   /** From which it was asked for. */
   address: Fixed<string | null>
   /** How many records it changed beyond those that are kept. */
@@ -53,4 +55,13 @@ export interface ChangeChainTable {
   head_hash: string
   /** Of all entries. */
   bytes: number
+}
+
+/** Changes that are taken back when their time comes, unless a person keeps them. */
+export interface PendingChangesTable {
+  revision: Fixed<number>
+  /** ms since the epoch. */
+  due_at: Fixed<number>
+  /** Why it could not be taken back. */
+  problem: string | null
 }

@@ -87,7 +87,7 @@ function rowTrigger(
   const of = (text: string | undefined) => text?.replaceAll('ROW.', `${row}.`) ?? 'NULL'
   const conditions = [
     IS_ON,
-    ...(recorded.unless === undefined ? [] : [`NOT (${of(recorded.unless)})`]),
+    ...(recorded.unless === undefined ? [] : [`NOT ${of(recorded.unless)}`]),
     ...(event === 'UPDATE'
       ? [`(${columns.map(({ name }) => `OLD.${name} IS NOT NEW.${name}`).join(' OR ')})`]
       : []),

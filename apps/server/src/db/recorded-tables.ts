@@ -80,7 +80,7 @@ export const RECORDED = {
     secret: ['value'],
     open: ['key'],
     // Their values are recorded one by one, where they are saved.
-    unless: "ROW.key IN ('console.settings', 'alerts.quiet-hours')",
+    unless: "(ROW.key IN ('console.settings', 'alerts.quiet-hours'))",
   },
 } as const satisfies Record<string, RecordedTable>
 

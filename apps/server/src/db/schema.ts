@@ -12,7 +12,12 @@ import type {
 import type { ApiTokenDomainsTable, ApiTokenNodesTable, ApiTokensTable } from './api-token-tables.ts'
 import type { Dated, Fixed, Flag, HttpColumns, Json, Sealed, TcpColumns, Time } from './columns.ts'
 import type { AuthenticatorsTable, PasskeysTable, RecoveryCodesTable } from './factor-tables.ts'
-import type { ChangeChainTable, ChangeRecordsTable, ChangesTable } from './history-tables.ts'
+import type {
+  ChangeChainTable,
+  ChangeRecordsTable,
+  ChangesTable,
+  PendingChangesTable,
+} from './history-tables.ts'
 import type {
   InvitesTable,
   SessionsTable,
@@ -259,6 +264,7 @@ export interface Database {
   changes: ChangesTable
   change_records: ChangeRecordsTable
   change_chain: ChangeChainTable
+  pending_changes: PendingChangesTable
   edges: EdgesTable
   alert_rules: AlertRulesTable
   alert_channels: AlertChannelsTable

@@ -6,6 +6,7 @@ import type { Actor } from '../changes/actor.ts'
 import type { Context } from '../context.ts'
 import { isFactorRequired } from '../core/accounts/factors/factors.ts'
 import { findSession, findSessionByTicket, type Session } from '../core/accounts/sessions.ts'
+import type { Arrival } from '../core/accounts/sources.ts'
 import { findEdgeByToken } from '../core/edges/tokens.ts'
 import { ForbiddenError, UnauthenticatedError } from '../core/errors.ts'
 import { endReplaced } from '../core/nodes/rotation.ts'
@@ -142,7 +143,7 @@ async function getProgramCaller(
   { auth, isSessionOnly }: Endpoint,
   token: string,
 ): Promise<ProgramCaller> {
-  const program = await admitProgram(context, token, request.ip ?? '')
+  const program = await admitProgram(context, token, arrivalOf(request))
   if (auth === 'node') throw new ForbiddenError('Only a node can do this', 'kind')
   if (isSessionOnly)
     throw new ForbiddenError('Only a person who is signed in can do this, and no API token', 'kind')
@@ -193,6 +194,11 @@ async function getEdgeCaller(context: Context, request: FastifyRequest): Promise
   const edge = token === undefined ? undefined : await findEdgeByToken(context, token)
   if (!edge) throw new UnauthenticatedError("Send the edge's token")
   return { kind: 'edge', edgeId: edge.id }
+}
+
+/** How a request came in: by HAProxy the address is the visitor's. */
+export function arrivalOf({ ip, server }: Pick<FastifyRequest, 'ip' | 'server'>): Arrival {
+  return { address: ip ?? '', isBehindProxy: server.isBehindProxy }
 }
 
 /** The second half of a session's credential, if this client has one. */

@@ -49,6 +49,7 @@ const COMPRESSED = [
   'listSessions',
   'listHistory',
   'getChange',
+  'listPendingChanges',
 ]
 
 test('answers that hold no secret are compressed, and no others', () => {

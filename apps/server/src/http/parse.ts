@@ -42,7 +42,9 @@ export function bodyOf(request: FastifyRequest): Record<string, unknown> {
   const own = idOf(request.params)
   if (own === undefined || !('id' in fields)) return fields
   const { id, ...rest } = fields
-  if (String(id) !== own) throw new ValidationError([{ field: 'id', message: 'cannot be changed' }])
+  // An object may have no text at all.
+  if ((typeof id !== 'string' && typeof id !== 'number') || String(id) !== own)
+    throw new ValidationError([{ field: 'id', message: 'cannot be changed' }])
   return rest
 }
 

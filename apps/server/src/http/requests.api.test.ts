@@ -100,6 +100,15 @@ test('an internal error shows only a request id', async () => {
   await broken.close()
 })
 
+test('an id in the body that is no id is refused at its field', async () => {
+  const { id } = await client.createNode({ name: 'with an id' })
+  for (const wrong of [null, [id], { toString: 1, valueOf: 1 }, id + 1])
+    expect((await client.patch(`/api/nodes/${id}`, { id: wrong })).json().errors).toEqual([
+      { field: 'id', message: 'cannot be changed' },
+    ])
+  expect((await client.patch(`/api/nodes/${id}`, { id })).statusCode).toBe(200)
+})
+
 test('pages may run no inline script and be in no frame', async () => {
   const answer = await server.call({ method: 'GET', url: '/', headers: { accept: 'text/html' } })
   const policy = String(answer.headers['content-security-policy'])

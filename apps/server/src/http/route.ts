@@ -1,9 +1,10 @@
 import type { Endpoint } from '@postern/contract/endpoints/endpoint'
+import { TAKE_BACK, TAKE_BACK_HEADER } from '@postern/contract/history/take-back'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type * as z from 'zod/mini'
 import type { Actor } from '../changes/actor.ts'
 import type { Context } from '../context.ts'
-import { UnauthenticatedError } from '../core/errors.ts'
+import { UnauthenticatedError, ValidationError } from '../core/errors.ts'
 import { createPatch, type Patch } from '../core/patch.ts'
 import { contextFor, refuseBeyondReach, withoutHiddenNames } from './access.ts'
 import { actorOf, authenticate, type Caller, type CallerOf } from './auth.ts'
@@ -108,12 +109,23 @@ export function parseCall<E extends Endpoint>(
   return {
     context: contextFor(request.server.context, caller, endpoint),
     caller: parsed(caller),
-    actor: actorOf(caller, request),
+    actor: { ...actorOf(caller, request), ...readTakeBack(caller, request) },
     params: parsed(parseParams(endpoint, request)),
     query: parsed(parseQuery(endpoint, request)),
     request,
     reply,
   }
+}
+
+/** What a person wants to be taken back unless it is kept. @throws ValidationError */
+function readTakeBack({ kind }: Caller, { headers }: FastifyRequest): Pick<Actor, 'takeBackIn'> {
+  const text = headers[TAKE_BACK_HEADER]
+  if (text === undefined || (kind !== 'session' && kind !== 'program')) return {}
+  const seconds = typeof text === 'string' && /^\d{1,4}$/.test(text) ? Number(text) : 0
+  const { least, most } = TAKE_BACK
+  if (seconds >= least && seconds <= most) return { takeBackIn: seconds * 1000 }
+  const message = `must be a number of seconds from ${least} to ${most}`
+  throw new ValidationError([{ field: TAKE_BACK_HEADER, message }])
 }
 
 /** The endpoint's own schema, or its authentication, has just made the value; only its type was lost. */

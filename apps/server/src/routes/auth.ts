@@ -7,7 +7,7 @@ import { describeBrowser } from '../core/accounts/browser.ts'
 import { nameOf } from '../core/accounts/session-hosts.ts'
 import { removeSession } from '../core/accounts/sessions.ts'
 import { TICKET_MS } from '../core/accounts/tickets.ts'
-import { keyOf, type PersonCaller } from '../http/auth.ts'
+import { arrivalOf, keyOf, type PersonCaller } from '../http/auth.ts'
 import { route } from '../http/route.ts'
 
 export function authRoutes(app: FastifyInstance): void {
@@ -30,7 +30,8 @@ export function accountOf({ userId, username, role, reach }: Omit<PersonCaller, 
   return { id: userId, username, role, reach }
 }
 
-export function placeOf({ ip, host, headers }: Pick<FastifyRequest, 'ip' | 'host' | 'headers'>): SignInPlace {
+export function placeOf(request: FastifyRequest): SignInPlace {
+  const { host, headers } = request
   const browser = describeBrowser(headers['user-agent'])
-  return { address: ip ?? '', host: nameOf(host), site: host, browser }
+  return { ...arrivalOf(request), host: nameOf(host), site: host, browser }
 }

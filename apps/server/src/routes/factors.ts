@@ -11,7 +11,7 @@ import {
 import { addPasskey, beginPasskey } from '../core/accounts/factors/new-passkeys.ts'
 import { removePasskey, renamePasskey } from '../core/accounts/factors/passkeys.ts'
 import { beginPasskeySignIn, finishByCode, finishByPasskey } from '../core/accounts/factors/second-step.ts'
-import { keyOf } from '../http/auth.ts'
+import { arrivalOf, keyOf } from '../http/auth.ts'
 import { type Call, route } from '../http/route.ts'
 import { placeOf } from './auth.ts'
 
@@ -83,4 +83,4 @@ function passkeyRoutes(app: FastifyInstance): void {
 type Confirmed = Pick<Call<typeof endpoints.makeRecoveryCodes>, 'context' | 'caller' | 'body' | 'request'>
 
 const confirm = ({ context, caller, body, request }: Confirmed) =>
-  confirmPassword(context, caller.userId, body.password, request.ip ?? '')
+  confirmPassword(context, caller.userId, body.password, arrivalOf(request))

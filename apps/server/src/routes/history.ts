@@ -2,6 +2,8 @@ import { endpoints } from '@postern/contract/endpoints/endpoints'
 import type { FastifyInstance } from 'fastify'
 import { exportHistory } from '../core/history/export.ts'
 import { getChange, listHistory } from '../core/history/history.ts'
+import { keepChange, listPendingChanges } from '../core/history/pending.ts'
+import { undoChange } from '../core/history/undo.ts'
 import { createExporter } from '../http/export.ts'
 import { route } from '../http/route.ts'
 
@@ -13,5 +15,14 @@ export function historyRoutes(app: FastifyInstance): void {
     const make = (signal: AbortSignal) => exportHistory(context, caller, filters, format, signal)
     return send({ context, caller, reply, name: 'history', format, make })
   })
+  route(app, endpoints.listPendingChanges, async ({ context, caller }) => ({
+    data: await listPendingChanges(context, caller),
+  }))
+  route(app, endpoints.keepChange, ({ context, actor, caller, params }) =>
+    keepChange(context, actor, caller, params.id),
+  )
+  route(app, endpoints.undoChange, ({ context, actor, caller, params }) =>
+    undoChange(context, actor, caller, params.id),
+  )
   route(app, endpoints.getChange, ({ context, caller, params }) => getChange(context, caller, params.id))
 }

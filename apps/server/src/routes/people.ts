@@ -18,7 +18,7 @@ import {
   setPersonEnabled,
   updatePerson,
 } from '../core/people/people.ts'
-import { keyOf } from '../http/auth.ts'
+import { arrivalOf, keyOf } from '../http/auth.ts'
 import { formRoute, route } from '../http/route.ts'
 import { accountOf, placeOf } from './auth.ts'
 
@@ -56,7 +56,7 @@ export function accountRoutes(app: FastifyInstance): void {
     return accountOf({ ...caller, username: body.username })
   })
   route(app, endpoints.changePassword, ({ context, actor, caller, body, request }) =>
-    changePassword(context, actor, caller, body, request.ip ?? ''),
+    changePassword(context, actor, caller, body, arrivalOf(request)),
   )
   route(app, endpoints.listSessions, ({ context, caller }) => listOwnSessions(context, caller))
   route(app, endpoints.endSession, ({ context, actor, caller, params }) =>

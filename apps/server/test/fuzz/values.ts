@@ -105,6 +105,8 @@ const OTHERS: Readonly<Record<string, unknown>> = {
   'a list of objects': [{}],
   'an empty object': {},
   'an object with a prototype': JSON.parse('{"__proto__":{"role":"admin"},"constructor":{"name":"x"}}'),
+  'an object without a text': JSON.parse('{"toString":1,"valueOf":1,"toJSON":1,"length":3}'),
+  'a list without a text': [JSON.parse('{"toString":1,"valueOf":1}')],
   'a deep object': deep(200),
   'an object of a list': { 0: 'a', length: 1 },
 }

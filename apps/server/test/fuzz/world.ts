@@ -88,7 +88,8 @@ export async function startWorld(): Promise<World> {
   }
   const restore = async () => {
     if ((await ask('GET', '/api/auth/me')).statusCode === 401)
-      session = (await createSession(server.context, admin.userId, '')).token
+      session = (await createSession(server.context, admin.userId, { address: '', host: '', browser: '' }))
+        .token
     await ask('PATCH', '/api/settings', NO_SETTINGS)
     for (const [key, { at, make: form, under }] of recipes(records)) {
       if (records[key] !== 0 && (await isThere(at(records[key]), records[key]))) continue

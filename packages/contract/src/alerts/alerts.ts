@@ -71,7 +71,7 @@ export const Delivery = z.object({
   title: z.string(),
   status: z.enum(['waiting', 'sent', 'failed']),
   attempts: z.number(),
-  /** Why the last try failed. */
+  /** Why the last try failed, or why a sent one went without names. */
   problem: z.nullable(z.string()),
   at: f.time,
   sentAt: z.nullable(f.time),

@@ -129,7 +129,7 @@ export const ChannelForm = z.strictObject(channelFields).check(
   given('signingSecret'),
   given('token'),
   given('chatId'),
-  z.refine((form) => form.inPrivateNetwork || !/^http:/i.test(form.url ?? ''), {
+  z.refine((form) => form.inPrivateNetwork || typeof form.url !== 'string' || !/^http:/i.test(form.url), {
     path: ['url'],
     error: ALERT_MESSAGES.plainHttp,
     ...f.together,

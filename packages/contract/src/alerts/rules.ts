@@ -136,6 +136,8 @@ export const FigureRuleForm = z
   })
   .check(z.superRefine(checkFigure, f.together))
 
+const isOver = (value: unknown, most: number) => typeof value === 'number' && value > most
+
 /** Other fields may be wrong themselves. */
 function checkFigure(form: Record<string, unknown>, found: z.core.$RefinementCtx): void {
   const say = (field: string, message: string) =>
@@ -145,8 +147,8 @@ function checkFigure(form: Record<string, unknown>, found: z.core.$RefinementCtx
   const figure = AlertFigure.safeParse(form.figure).data
   if (figure === undefined) return
   const { unit, most, isOverMinutes } = FIGURES[figure]
-  if (isOverMinutes && Number(form.minutes) > MOST_TOGETHER) say('minutes', ALERT_MESSAGES.fewMinutes)
-  if (most < MOST_THRESHOLD && Number(form.threshold) > most)
+  if (isOverMinutes && isOver(form.minutes, MOST_TOGETHER)) say('minutes', ALERT_MESSAGES.fewMinutes)
+  if (most < MOST_THRESHOLD && isOver(form.threshold, most))
     say('threshold', unit === '%' ? ALERT_MESSAGES.share : ALERT_MESSAGES.time)
 }
 

@@ -1,6 +1,13 @@
+import * as z from 'zod/mini'
 import { byId } from '../fields.ts'
-import { HistoryEntry, HistoryExportQuery, HistoryPage, HistoryQuery } from '../history/history.ts'
-import { type Endpoint, look, watch } from './endpoint.ts'
+import {
+  HistoryExportQuery,
+  HistoryPage,
+  HistoryQuery,
+  PendingChanges,
+  WholeChange,
+} from '../history/history.ts'
+import { deleted, type Endpoint, edit, look, nothing, watch } from './endpoint.ts'
 
 /** What was changed, by whom. People see what is about what they may see; people and settings only administrators. */
 export const history = {
@@ -13,6 +20,24 @@ export const history = {
     query: HistoryQuery,
     answer: HistoryPage,
   },
+  /** The next one first. */
+  listPendingChanges: {
+    method: 'GET',
+    path: '/api/history/pending',
+    noun: 'Change',
+    ...look,
+    answer: PendingChanges,
+  },
+  /** It is not taken back any more. */
+  keepChange: {
+    method: 'POST',
+    path: '/api/history/:id/keep',
+    noun: 'Change',
+    ...edit,
+    params: byId,
+    body: nothing,
+    answer: deleted,
+  },
   /** `:id` is its revision. All of its records with all of their fields. */
   getChange: {
     method: 'GET',
@@ -20,7 +45,17 @@ export const history = {
     noun: 'Change',
     ...look,
     params: byId,
-    answer: HistoryEntry,
+    answer: WholeChange,
+  },
+  /** 409 `stale` with the fields that have changed since. */
+  undoChange: {
+    method: 'POST',
+    path: '/api/history/:id/undo',
+    noun: 'Change',
+    ...edit,
+    params: byId,
+    body: nothing,
+    answer: z.object({ revision: z.number() }),
   },
   /** For administrators its last line has the head of the chain of hashes. */
   exportHistory: {

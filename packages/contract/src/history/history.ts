@@ -43,6 +43,9 @@ export const HistoryEntry = z.object({
   actor: z.object({ kind: z.nullable(ActorKind), id: z.nullable(z.number()), name: z.string() }),
   /** From which it was asked for; null where nobody asked, or for people who are limited to a part. */
   address: z.nullable(z.string()),
+  /** The revision that this change took back, and the newest one that took this back. */
+  undoes: z.nullable(z.number()),
+  undoneBy: z.nullable(z.number()),
   /** In a few words, like `service updated`. */
   what: z.string(),
   /** The name that the changed thing had then; null where `what` says it all. */
@@ -53,6 +56,29 @@ export const HistoryEntry = z.object({
   total: z.number(),
 })
 export type HistoryEntry = z.infer<typeof HistoryEntry>
+
+/** One change as a whole. */
+export const WholeChange = z.extend(HistoryEntry, {
+  /** Why it cannot be taken back, in a sentence; null when it can, if nothing has changed since. */
+  whyNotUndone: z.nullable(z.string()),
+})
+export type WholeChange = z.infer<typeof WholeChange>
+
+/** A change that is taken back soon, unless a person keeps it. */
+export const PendingChange = z.object({
+  revision: z.number(),
+  what: z.string(),
+  name: z.nullable(z.string()),
+  actor: z.string(),
+  /** When it is taken back. */
+  dueAt: time,
+  /** How long that is from now, as the two clocks may differ. */
+  leftMs: z.number(),
+  /** Why it could not be taken back; null before its time. */
+  problem: z.nullable(z.string()),
+})
+export type PendingChange = z.infer<typeof PendingChange>
+export const PendingChanges = z.object({ data: z.array(PendingChange) })
 
 /** The kinds that the console filters by; a newer server may have more. */
 export const RECORD_KINDS = [

@@ -83,14 +83,14 @@ export const destination = checked(
 const isLink = (value: string) => /^https?:$/.test(URL.parse(value)?.protocol ?? '')
 export const link = checked(isLink, 'must be an http or https address')
 
-const PROVIDERS: Readonly<Record<string, string>> = {
-  google: 'https://accounts.google.com',
-  microsoft: 'https://login.microsoftonline.com/common/v2.0',
-  github: 'github:https://github.com',
-  'https://github.com': 'github:https://github.com',
-}
+const PROVIDERS: ReadonlyMap<string, string> = new Map([
+  ['google', 'https://accounts.google.com'],
+  ['microsoft', 'https://login.microsoftonline.com/common/v2.0'],
+  ['github', 'github:https://github.com'],
+  ['https://github.com', 'github:https://github.com'],
+])
 /** GitHub is no OpenID provider, so the address of a GitHub Enterprise Server needs a prefix. */
-const addressOf = (value: string) => (PROVIDERS[value] ?? value).replace(/^github:/, '')
+const addressOf = (value: string) => (PROVIDERS.get(value) ?? value).replace(/^github:/, '')
 const isIssuer = (value: string) => {
   const url = URL.parse(addressOf(value))
   const isHere = url?.protocol === 'http:' && ['127.0.0.1', 'localhost'].includes(url.hostname)
@@ -101,7 +101,7 @@ const isIssuer = (value: string) => {
 export const issuer = read(
   isIssuer,
   'must be google, microsoft, github, the https address of an OpenID provider, or github: followed by the https address of a GitHub Enterprise Server',
-  (value) => (value.startsWith('github:') ? value.replace(/\/$/, '') : (PROVIDERS[value] ?? value)),
+  (value) => (value.startsWith('github:') ? value.replace(/\/$/, '') : (PROVIDERS.get(value) ?? value)),
 )
 
 const isDirectory = (value: string) => URL.parse(value)?.protocol === 'https:' && value.length <= 500

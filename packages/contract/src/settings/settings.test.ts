@@ -55,6 +55,8 @@ describe('settings', () => {
     ['POSTERN_ACME_EAB_KID', 'alone'],
     ['POSTERN_ACME_PROFILE', 'a b'],
     ['POSTERN_OIDC_ISSUER', 'facebook'],
+    ['POSTERN_OIDC_ISSUER', 'constructor'],
+    ['POSTERN_OIDC_ISSUER', '__proto__'],
     ['POSTERN_OIDC_ISSUER', 'http://id.example.com'],
     ['POSTERN_OIDC_ISSUER', 'https://id.example.com/?tenant=1'],
     ['POSTERN_OIDC_ISSUER', 'https://user:word@id.example.com'],

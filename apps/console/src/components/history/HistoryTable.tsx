@@ -52,6 +52,7 @@ function columnsFor(open: (entry: HistoryEntry) => void): readonly Column<Histor
               </b>
             )}
           </button>
+          {entry.undoneBy !== null && <span className="of"> taken back</span>}
           <Lines entry={entry} />
         </>
       ),

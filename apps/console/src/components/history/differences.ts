@@ -61,7 +61,7 @@ const LABELS: Readonly<Record<string, string>> = {
 }
 
 /** `agentMaxPorts` reads as `Agent Max Ports` where no form names it. */
-function labelOf(kind: string, field: string): string {
+export function labelOf(kind: string, field: string): string {
   const words = field.replace(/([A-Z])/g, ' $1')
   return LABELS[`${kind}.${field}`] ?? LABELS[field] ?? words.charAt(0).toUpperCase() + words.slice(1)
 }

@@ -44,7 +44,7 @@ export function ReachFields<Out>({ form }: { form: Form<Out> }) {
           />
           <Picks
             {...{ form, name: 'domains', label: 'Domains', item: 'Domain', Picker: DomainIdPicker }}
-            hint="Services of these nodes can be published there."
+            hint="They see these, and services of the nodes can be published there."
           />
         </>
       )}

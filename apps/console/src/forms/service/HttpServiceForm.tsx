@@ -11,6 +11,7 @@ import { CheckboxField, SelectField } from '../fields/bound-fields.tsx'
 import { DomainAnswerField, SandboxHint } from '../fields/domain-fields.tsx'
 import { ServiceSignInFields } from '../fields/sign-in-fields.tsx'
 import { TextField } from '../fields/TextField.tsx'
+import { useTakeBack } from '../fields/take-back.tsx'
 import { ServiceForm, type ServiceFormProps, useServiceForm } from './ServiceForm.tsx'
 import {
   findPathError,
@@ -31,13 +32,15 @@ export function HttpServiceForm({ node, service, draft, onClose, onSaved }: Serv
   const api = useApi()
   const config = useConfig().data
   const locked = service !== undefined && isConsole(service)
+  const takeBack = useTakeBack(locked)
   const { form, record, dialog } = useServiceForm({
     schema: schemaForHttp(node, locked),
     record: service,
     draft: { of: { form: 'service', node, type: 'http', service }, values: draft },
     valuesOf: (record) => (record ? serviceValues(NEW_HTTP_SERVICE, record) : NEW_HTTP_SERVICE),
     create: (body) => api.call(endpoints.createHttpService, { params: { nodeId: node.id }, body }),
-    update: ({ nodeId, id }, body) => api.call(endpoints.updateHttpService, { params: { nodeId, id }, body }),
+    update: ({ nodeId, id }, body) =>
+      api.call(endpoints.updateHttpService, { params: { nodeId, id }, body, ...takeBack.input }),
     onSaved,
   })
   const { control } = form
@@ -97,7 +100,12 @@ export function HttpServiceForm({ node, service, draft, onClose, onSaved }: Serv
           disabled={locked}
         />
       }
-      signIn={<ServiceSignInFields form={form} isConsole={locked} />}
+      signIn={
+        <>
+          <ServiceSignInFields form={form} isConsole={locked} />
+          {takeBack.field}
+        </>
+      }
     />
   )
 }

@@ -13,6 +13,7 @@ import { confirm } from '../../ui/overlay/confirm.ts'
 import { CheckboxField, SelectField } from '../fields/bound-fields.tsx'
 import { useSkipOffered } from '../fields/domain-fields.tsx'
 import { TextField } from '../fields/TextField.tsx'
+import { useTakeBack } from '../fields/take-back.tsx'
 import { RecordDialog } from '../shell/RecordDialog.tsx'
 import { useFormDialog } from '../shell/use-form-dialog.ts'
 import { SECTIONS } from './sections.ts'
@@ -30,6 +31,7 @@ export function SettingsDialog({ section, settings, draft, onClose }: Props) {
   const api = useApi()
   const queries = useQueryClient()
   const { title, text, fields } = SECTIONS[section]
+  const takeBack = useTakeBack(section === 'name')
   const { form, record, dialog } = useFormDialog({
     schema: schemaOf(section),
     record: settings,
@@ -38,7 +40,10 @@ export function SettingsDialog({ section, settings, draft, onClose }: Props) {
     // There are always settings.
     create: () => api.call(endpoints.getSettings, {}),
     update: (record, { updated_at, ...values }) =>
-      api.call(endpoints.updateSettings, { body: { ...bodyOf(record, values), updated_at } }),
+      api.call(endpoints.updateSettings, {
+        body: { ...bodyOf(record, values), updated_at },
+        ...takeBack.input,
+      }),
     mayUpdate: confirmChange,
     fetch: () => api.call(endpoints.getSettings, {}),
     onSaved: (saved) => {
@@ -66,6 +71,7 @@ export function SettingsDialog({ section, settings, draft, onClose }: Props) {
           }}
         />
       )}
+      {takeBack.field}
     </RecordDialog>
   )
 }

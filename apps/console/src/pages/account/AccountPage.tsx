@@ -15,7 +15,7 @@ const CARDS = {
 /** What belongs to the person who is signed in. */
 export function AccountPage() {
   return (
-    <Page title="Account" className="account">
+    <Page title="Account" className="account-page">
       <header className="head">
         <div>
           <h1>Account</h1>

@@ -32,7 +32,7 @@ export function IdentityCard() {
       </header>
       <div className="card-body">
         {me ? (
-          <dl className="facts">
+          <dl className="account-facts">
             <div>
               <dt>Name</dt>
               <dd dir="auto">{me.username}</dd>

@@ -15,6 +15,7 @@ import { loadTooltips } from '../../ui/overlay/Tooltip.tsx'
 import { PRELOAD_DELAY } from '../../util/constants.ts'
 import { DraftHost } from './DraftHost.tsx'
 import { loadPalette, PaletteHost } from './PaletteHost.tsx'
+import { PendingHost } from './PendingHost.tsx'
 import { PlatformBanners } from './PlatformBanners.tsx'
 import { Sidebar } from './Sidebar.tsx'
 import { TopBar } from './TopBar.tsx'
@@ -56,6 +57,7 @@ export function Layout({ children }: { children: ReactNode }) {
             crumbSlot={setSlot}
           />
           <PlatformBanners hints={hints} />
+          <PendingHost isWanted={hints === 'live'} />
           {children}
         </div>
       </div>

@@ -29,7 +29,7 @@ export function PeoplePage() {
   const columns = useMemo(() => columnsFor(ownId, actions, (edited) => setOpen({ edited })), [ownId, actions])
   const close = () => setOpen(null)
   return (
-    <Page title="People" className="people">
+    <Page title="People">
       <header className="head">
         <div>
           <h1>People</h1>

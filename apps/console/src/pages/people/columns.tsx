@@ -18,7 +18,7 @@ export function columnsFor(
   return [
     {
       head: 'Name',
-      width: 'w-26',
+      width: 'w-20',
       className: 'c-name',
       render: ({ id, username }) => (
         <>
@@ -70,14 +70,12 @@ function LastSignIn({ lastSignInAt, invite, state }: Person) {
       ) : (
         <RelativeTime time={Date.parse(lastSignInAt)} />
       )}
-      {invite && (
-        <span className="sub block">
-          {Date.parse(invite.endsAt) > now ? (
-            <>Link works until {formatMoment(invite.endsAt)}</>
-          ) : (
-            'Link has expired'
-          )}
-        </span>
+      {invite && state !== 'disabled' && (
+        <p className="sub">
+          {Date.parse(invite.endsAt) > now
+            ? `Link works until ${formatMoment(invite.endsAt)}`
+            : 'Link has expired'}
+        </p>
       )}
     </>
   )

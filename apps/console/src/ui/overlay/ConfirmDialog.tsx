@@ -24,9 +24,10 @@ export function ConfirmDialog({ request }: { request: ConfirmRequest }) {
   const cancel = useRef<HTMLButtonElement>(null)
   const accept = useRef<HTMLButtonElement>(null)
   const [running, setRunning] = useState<ConfirmRequest>()
-  const [cleared, setCleared] = useState<ConfirmRequest>()
+  const [toggled, setToggled] = useState<ConfirmRequest>()
   const busy = running === request
-  const isChosen = choice !== undefined && cleared !== request
+  const isOff = choice?.isOff ?? false
+  const isChosen = choice !== undefined && (toggled === request) === isOff
   const run = async () => {
     setRunning(request)
     request.answer(request.run ? await request.run(isChosen) : true)
@@ -53,10 +54,11 @@ export function ConfirmDialog({ request }: { request: ConfirmRequest }) {
                 </AlertDialog.Description>
                 {choice && (
                   <Checkbox
-                    {...choice}
+                    label={choice.label}
+                    text={choice.text}
                     checked={isChosen}
                     disabled={busy}
-                    onCheckedChange={(checked) => setCleared(checked ? undefined : request)}
+                    onCheckedChange={(checked) => setToggled(checked === isOff ? request : undefined)}
                   />
                 )}
               </div>

@@ -9,8 +9,8 @@ export interface ConfirmOptions {
   icon?: LucideIcon
   cancelButtonText?: string
   acceptButtonText?: string
-  /** A box below the description, ticked at first. */
-  choice?: { label: string; text: string }
+  /** A box below the description, ticked at first unless it is `isOff`. */
+  choice?: { label: string; text: string; isOff?: boolean }
   /**
    * Runs on accept: the dialog stays, busy, until it resolves with whether it was done. Never rejects.
    * @param isChosen whether the checkbox is ticked, if there is one

@@ -32,6 +32,8 @@ const SIGHT: Record<keyof Database, Sight> = {
   signed_out: { domain: 'domain_id' },
   change_records: { node: 'node_id', domain: 'domain_id' },
   change_chain: 'everything',
+  // Read together with `changes` only.
+  pending_changes: 'everything',
   changes: { node: 'node_id', domain: 'domain_id' },
   publications: { node: 'node_id' },
   published_domains: { usedDomain: 'domain_id' },

@@ -7,7 +7,7 @@ import { type BegunSession, beginSession, type SignInPlace } from './begin-sessi
 import { findSecondStep } from './factors/second-step.ts'
 import type { Attempt } from './login-limits.ts'
 import { hashPassword, isOutdated, isPassword } from './passwords.ts'
-import { isKnownSource, sourceOf } from './sources.ts'
+import { type Arrival, isKnownSource, sourceOf } from './sources.ts'
 
 /** The first account, when its password was generated. */
 export interface GeneratedAdmin {
@@ -48,7 +48,7 @@ export async function signIn(
   place: SignInPlace,
   key: string | undefined,
 ): Promise<BegunSession | SecondStep> {
-  const source = sourceOf(place.address)
+  const source = sourceOf(place)
   const isKnown = await isKnownSource(context, form.username, source)
   const attempt = context.loginLimits.take(form.username, source, isKnown)
   const id = await checkPassword(context, form, attempt)
@@ -58,14 +58,14 @@ export async function signIn(
 
 /**
  * For what a person at an unlocked screen must not do. An account without a password needs none.
- * @param address the source of the request
+ * @param arrival how the request came in
  * @throws ValidationError, TooManyError, UnavailableError
  */
 export async function confirmPassword(
   context: Context,
   userId: number,
   password: string | null,
-  address: string,
+  arrival: Arrival,
 ): Promise<void> {
   const { username, password_hash } = await context.db
     .selectFrom('users')
@@ -74,7 +74,7 @@ export async function confirmPassword(
     .executeTakeFirstOrThrow()
   if (password_hash === null) return
   if (password === null) throw new ValidationError([{ field: 'password', message: MESSAGES.required }])
-  const attempt = context.loginLimits.take(username, sourceOf(address), true)
+  const attempt = context.loginLimits.take(username, sourceOf(arrival), true)
   const isRight = await compare(context, password, password_hash, attempt)
   if (!isRight) throw new ValidationError([{ field: 'password', message: MESSAGES.wrongPassword }])
   attempt.succeed()

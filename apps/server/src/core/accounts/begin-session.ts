@@ -2,9 +2,9 @@ import type { Context } from '../../context.ts'
 import { noteNewNetwork } from '../alerts/new-network.ts'
 import { endSessionsElsewhere } from './session-hosts.ts'
 import { createSession, type SessionPlace } from './sessions.ts'
-import { isKnownSource, rememberSource, sourceOf } from './sources.ts'
+import { type Arrival, isKnownSource, rememberSource, sourceOf } from './sources.ts'
 
-export interface SignInPlace extends SessionPlace {
+export interface SignInPlace extends SessionPlace, Arrival {
   /** The host as it was sent, with the port. */
   site: string
 }
@@ -25,7 +25,7 @@ export async function beginSession(
   place: SignInPlace,
   key: string | undefined,
 ): Promise<BegunSession> {
-  const source = sourceOf(place.address)
+  const source = sourceOf(place)
   const isKnown = await isKnownSource(context, username, source)
   await rememberSource(context, id, source)
   if (!isKnown) await noteNewNetwork(context, id, place.address)

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { TooManyError } from '../errors.ts'
 import { createLoginLimits } from './login-limits.ts'
-import { sourceOf, widerNetworksOf } from './sources.ts'
+import { sourceOf as sourceAt, widerNetworksOf } from './sources.ts'
 
+const sourceOf = (address: string) => sourceAt({ address, isBehindProxy: true })
 const home = sourceOf('192.0.2.1')
 
 test('a right password clears the failures before it', () => {
@@ -51,14 +52,26 @@ test('an address counts as its household, and belongs to wider networks', () => 
   const source = sourceOf('2001:db8:1:2ff:3:4:5:6')
   expect(source.network).toBe('2001:db8:1:2ff::')
   expect(widerNetworksOf(source).map(({ network }) => network)).toEqual(['2001:db8:1:200::', '2001:db8:1::'])
-  expect(sourceOf('::ffff:192.0.2.1')).toEqual({ network: '192.0.2.1', isLocal: false })
+  expect(sourceOf('::ffff:192.0.2.1')).toEqual({ network: '192.0.2.1', own: null })
   expect(widerNetworksOf(home)).toEqual([])
 })
 
-test.each(['', '127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1'])('"%s" is this machine', (address) => {
-  expect(sourceOf(address).isLocal).toBe(true)
+test.each(['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1'])('"%s" is this machine', (address) => {
+  const network = '127.0.0.0/8'
+  expect(sourceAt({ address, isBehindProxy: false })).toEqual({ network, own: 'port' })
+  // Every local user can come from there, and HAProxy cannot tell which one did.
+  expect(sourceOf(address)).toEqual({ network, own: null })
 })
 
 test.each(['128.0.0.1', '::2', '10.64.0.1'])('%s is not', (address) => {
-  expect(sourceOf(address).isLocal).toBe(false)
+  for (const isBehindProxy of [true, false])
+    expect(sourceAt({ address, isBehindProxy })).toMatchObject({ own: null })
+})
+
+test('of the sockets, which know no addresses, only the console’s is root’s', () => {
+  const limits = createLoginLimits(() => 0)
+  const root = sourceAt({ address: '', isBehindProxy: false })
+  expect([root.own, sourceOf('').own]).toEqual(['socket', null])
+  for (let i = 0; i < 5; i++) limits.take('admin', sourceOf(''), false)
+  expect(limits.take('admin', root, true).rank).toBeLessThan(limits.take('admin', home, true).rank)
 })

@@ -7,12 +7,12 @@ const PER_ACCOUNT = 5
 const PER_SOURCE = 30
 /** Providers assign a /56 or a /48, so one customer has 256 or 65,536 sources. */
 const PER_WIDER_NETWORK = { 56: 60, 48: 120 } as const
-/** More than any count, so that known sources go before all others. */
+/** More than any count, so that known sources go before all others, and root at the console's socket before these. */
 const KNOWN_FIRST = 1000
 
 /** An attempt to sign in, which counts as a failure until it turns out otherwise. */
 export interface Attempt {
-  /** The place in the queue: by the failures of its networks, with all known sources first. */
+  /** The place in the queue: by the failures of its networks, with root's and then all known sources first. */
   rank: number
   /** Right password: clears the account's failures from this source, including this attempt. */
   succeed(): void
@@ -22,8 +22,8 @@ export interface Attempt {
 
 export interface LoginLimits {
   /**
-   * @param isKnown whether this account has signed in from there before, or it is this machine: then only the source's
-   *   own failures count, so that a stranger's cannot lock it out
+   * @param isKnown whether this account has signed in from there before, or it is this machine's own: then only the
+   *   source's own failures count, so that a stranger's cannot lock it out
    * @throws TooManyError
    */
   take(username: string, source: Source, isKnown: boolean): Attempt
@@ -38,8 +38,9 @@ export function createLoginLimits(clock: () => number): LoginLimits {
       attempts.check(account, PER_ACCOUNT)
       attempts.check(source.network, PER_SOURCE)
       for (const { key, max } of networks) attempts.check(key, max)
+      const advance = source.own === 'socket' ? 2 : isKnown ? 1 : 0
       const keys = [source.network, ...networks.map(({ key }) => key)]
-      const rank = Math.max(...keys.map(attempts.count)) - (isKnown ? KNOWN_FIRST : 0)
+      const rank = Math.max(...keys.map(attempts.count)) - advance * KNOWN_FIRST
       return { rank, ...countUntilKnown(attempts, account, keys) }
     },
   }

@@ -10,6 +10,7 @@ import { getPersonRow } from '../people/records.ts'
 import { confirmPassword } from './accounts.ts'
 import { hashPassword } from './passwords.ts'
 import { SESSION_MAX_MS, type Session, takeSessions, tellEnded } from './sessions.ts'
+import type { Arrival } from './sources.ts'
 
 type Own = Pick<Session, 'userId' | 'sessionId' | 'username'>
 
@@ -35,7 +36,7 @@ export async function renameAccount(
 
 /**
  * All other sessions end, and a link that waits to be used.
- * @param address of the request: a wrong present password counts like one at the sign-in
+ * @param arrival of the request: a wrong present password counts like one at the sign-in
  * @returns how many sessions ended
  * @throws ValidationError, TooManyError, UnavailableError
  */
@@ -44,12 +45,12 @@ export async function changePassword(
   actor: Actor,
   { userId, sessionId, username }: Own,
   form: { password: string; newPassword: string },
-  address: string,
+  arrival: Arrival,
 ): Promise<{ ended: number }> {
   const held = await getPersonRow(context.db, userId)
   const refuse = (message: string) => new ValidationError([{ field: 'password', message }])
   if (held.password_hash === null) throw refuse(PEOPLE_MESSAGES.noPassword)
-  await confirmPassword(context, userId, form.password, address)
+  await confirmPassword(context, userId, form.password, arrival)
   const password_hash = await context.passwordGate.pass(() =>
     hashPassword(form.newPassword, context.passwordCost),
   )

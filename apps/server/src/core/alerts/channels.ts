@@ -84,7 +84,10 @@ export async function updateChannel(
       .updateTable('alert_channels')
       .set({
         ...columnsOf(form, secrets),
-        secrets: seal(context.secrets, id, secrets),
+        // Sealed anew it would look as if it had changed.
+        ...(JSON.stringify(secrets) !== JSON.stringify(held.secrets) && {
+          secrets: seal(context.secrets, id, secrets),
+        }),
         updated_at: nextTime(context.clock(), row.updated_at),
       })
       .where('id', '=', id)

@@ -1,11 +1,12 @@
 import { AlertMessage } from '@postern/contract/alerts/alerts'
 import { messageOf } from '@postern/host/errors'
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { Context } from '../../context.ts'
 import type { AlertDeliveriesTable } from '../../db/alert-tables.ts'
 import { findOpenChannel } from './channels.ts'
 import { deliver } from './deliver/deliver.ts'
 import { DeliveryError } from './deliver/delivery-error.ts'
+import { withoutNames } from './told.ts'
 
 type Row = Selectable<AlertDeliveriesTable>
 
@@ -34,7 +35,7 @@ async function sendTo(context: Context, channelId: number, signal: AbortSignal):
   await dropExcess(context, channelId)
   for (let count = 0; count < MOST_IN_A_RUN && !signal.aborted; count++) {
     const row = await findNext(context, channelId)
-    // What comes later waits for the one before it.
+    // What comes later waits for the one before it, except for what is urgent.
     if (!row || row.due_at > context.clock()) return
     if (!(await send(context, row, channelId))) return
   }
@@ -46,6 +47,7 @@ async function findNext({ db }: Context, channelId: number): Promise<Row | undef
     .selectAll()
     .where('status', '=', 'waiting')
     .where('channel_id', '=', channelId)
+    .orderBy(sql`json_extract(message, '$.isUrgent')`, 'desc')
     .orderBy('id')
     .limit(1)
     .executeTakeFirst()
@@ -60,18 +62,30 @@ async function send(context: Context, row: Row, channelId: number): Promise<bool
   }
   try {
     const message = AlertMessage.parse(JSON.parse(row.message))
-    await deliver(context, channel, message, `postern-${row.at}-${row.id}`)
-    const sent = {
-      status: 'sent' as const,
-      attempts: row.attempts + 1,
-      problem: null,
-      sent_at: context.clock(),
-    }
-    await note(context, row, sent)
+    const problem = await deliverAnyhow(context, channel, message, `postern-${row.at}-${row.id}`)
+    const attempts = row.attempts + 1
+    await note(context, row, { status: 'sent', attempts, problem, sent_at: context.clock() })
     return true
   } catch (error) {
     await noteFailure(context, row, error)
     return false
+  }
+}
+
+/**
+ * Whoever names a node or a service chooses words of the message, and could hold up all later ones by some that a
+ * filter refuses for good. Where even the message without them is refused, it is the channel that takes none.
+ * @returns why it went without names, if it did
+ * @throws DeliveryError
+ */
+async function deliverAnyhow(...[context, channel, message, id]: Parameters<typeof deliver>) {
+  try {
+    await deliver(context, channel, message, id)
+    return null
+  } catch (error) {
+    if (!(error instanceof DeliveryError && error.isFinal)) throw error
+    await deliver(context, channel, withoutNames(message), id)
+    return `${error.message} So it went without names, which some filters do not like.`
   }
 }
 

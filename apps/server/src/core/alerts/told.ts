@@ -71,6 +71,23 @@ export function tellOne(around: Around, event: AlertEvent, row: AlertRow): Alert
   }
 }
 
+/** The same without a word that people or agents have chosen: for a channel that refuses the whole one for good. */
+export function withoutNames(message: AlertMessage): AlertMessage {
+  const text = 'This channel refused the message with its names. The console has them.'
+  // Paths there may name an address, or a search.
+  const url = `${new URL(message.url).origin}/alerts`
+  return { ...message, title: PLAIN_TITLES[message.event], text, url, alerts: [] }
+}
+
+const PLAIN_TITLES: Readonly<Record<AlertEvent, string>> = {
+  opened: 'An alert has begun',
+  happened: 'Something has happened that you should know',
+  repeated: 'An alert has lasted another day',
+  cleared: 'An alert has ended',
+  summary: 'There is news of several alerts',
+  test: 'A test',
+}
+
 export interface Told {
   event: AlertEvent
   row: AlertRow

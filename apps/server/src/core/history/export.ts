@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts'
 import type { Access } from '../access/access.ts'
 import { renderCell } from '../csv.ts'
 import { conditionsOf } from './filter.ts'
-import { readRecords, toEntry } from './history.ts'
+import { readRecords, selectChanges, toEntry } from './history.ts'
 
 const PAGE = 50
 
@@ -25,9 +25,7 @@ export async function* exportHistory(
   let before = head.revision + 1
   for (let left: number = LIMITS.exportedChanges; left > 0; left -= PAGE) {
     if (signal.aborted) return
-    const rows = await db
-      .selectFrom('changes')
-      .selectAll()
+    const rows = await selectChanges(db)
       .where((eb) => eb.and(conditionsOf(eb, access, filters)))
       .where('revision', '<', before)
       .orderBy('revision', 'desc')

@@ -5,25 +5,39 @@ import type {
   HistoryPage,
   HistoryQuery,
   HistoryRecord,
+  WholeChange,
 } from '@postern/contract/history/history'
 import { LIMITS } from '@postern/contract/limits'
-import { type Selectable, type SqlBool, sql } from 'kysely'
+import { type Kysely, type Selectable, type SqlBool, sql } from 'kysely'
+import { whyNotUndone } from '../../changes/undoable.ts'
 import type { Context } from '../../context.ts'
 import type { ChangesTable } from '../../db/history-tables.ts'
+import type { Database } from '../../db/schema.ts'
 import type { Access } from '../access/access.ts'
 import { NotFoundError } from '../errors.ts'
 import { conditionsOf, idsOfDomain, isVisibleRecord, recordConditions } from './filter.ts'
 
 type Db = Pick<Context, 'db'>
-type ChangeRow = Selectable<ChangesTable>
+type ChangeRow = Selectable<ChangesTable> & { undone_by: number | null }
+
+/** Changes with what took them back. */
+export function selectChanges(db: Kysely<Database>) {
+  return db
+    .selectFrom('changes')
+    .selectAll('changes')
+    .select(
+      sql<
+        number | null
+      >`(SELECT max(later.revision) FROM changes AS later WHERE later.undoes = changes.revision)`.as(
+        'undone_by',
+      ),
+    )
+}
 
 /** What was changed, the newest first, as far as this person may see it. */
 export async function listHistory({ db }: Db, access: Access, query: HistoryQuery): Promise<HistoryPage> {
   const { limit, before, ...filters } = query
-  let found = db
-    .selectFrom('changes')
-    .selectAll()
-    .where((eb) => eb.and(conditionsOf(eb, access, filters)))
+  let found = selectChanges(db).where((eb) => eb.and(conditionsOf(eb, access, filters)))
   if (before !== undefined) found = found.where('revision', '<', before)
   const rows = await found
     .orderBy('revision', 'desc')
@@ -41,16 +55,15 @@ export async function listHistory({ db }: Db, access: Access, query: HistoryQuer
 }
 
 /** @throws NotFoundError also for one that this person may not see */
-export async function getChange({ db }: Db, access: Access, revision: number): Promise<HistoryEntry> {
-  const row = await db
-    .selectFrom('changes')
-    .selectAll()
+export async function getChange({ db }: Db, access: Access, revision: number): Promise<WholeChange> {
+  const row = await selectChanges(db)
     .where('revision', '=', revision)
     .where((eb) => eb.and(conditionsOf(eb, access, {})))
     .executeTakeFirst()
   if (!row) throw new NotFoundError('Change')
   const all = { filters: {}, most: Number.MAX_SAFE_INTEGER, longest: Number.MAX_SAFE_INTEGER }
-  return toEntry(access, row, (await readRecords({ db }, access, [revision], all)).get(revision))
+  const entry = toEntry(access, row, (await readRecords({ db }, access, [revision], all)).get(revision))
+  return { ...entry, whyNotUndone: whyNotUndone(row.actor_kind, entry.records, row.left_out) }
 }
 
 interface Bounds {
@@ -108,6 +121,7 @@ export function toEntry({ reach }: Access, row: ChangeRow, records: readonly Rec
   return {
     ...{ revision, at, what, name, actor: { kind, id, name: actor } },
     address: reach ? null : row.address,
+    ...{ undoes: row.undoes, undoneBy: row.undone_by },
     records: records.map(toRecord),
     total: (records[0]?.total ?? 0) + (reach ? 0 : row.left_out),
   }

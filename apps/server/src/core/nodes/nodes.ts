@@ -10,7 +10,13 @@ import { NotFoundError } from '../errors.ts'
 import { nodeKey } from '../figures/keys.ts'
 import type { Patch } from '../patch.ts'
 import { forgetFreed } from '../publishing/freed.ts'
-import { forgetPublications, type Gone, withdrawAll, withdrawThese } from '../publishing/publications.ts'
+import {
+  forgetPublications,
+  type Gone,
+  releaseDomains,
+  withdrawAll,
+  withdrawThese,
+} from '../publishing/publications.ts'
 import { listBeyond } from '../publishing/shares.ts'
 import { PLACES } from '../secrets/secrets.ts'
 import { checkNode } from './checks.ts'
@@ -160,11 +166,15 @@ export async function deleteNode(context: Context, tx: Tx, row: NodeRow): Promis
   const published = await withdrawAll(tx, id)
   const services = [...published.services, ...(await listServiceRefs(tx, id))]
   await forgetPublications(tx, id)
-  await tx.deleteFrom('services').where('node_id', '=', id).execute()
+  const left = await tx.deleteFrom('services').where('node_id', '=', id).returning('domain_id').execute()
+  const released = await releaseDomains(
+    tx,
+    left.map((row) => row.domain_id),
+  )
   await forgetFreed(tx, id)
   await tx.deleteFrom('nodes').where('id', '=', id).execute()
   context.addresses.release(row.address)
-  return { id, tokens, touched: { ...published, nodes: [id], services } }
+  return { id, tokens, touched: { nodes: [id], services, domains: [...published.domains, ...released] } }
 }
 
 /** What is in memory or among the figures of nodes that are gone. */

@@ -43,12 +43,8 @@ export async function putInvite(
 }
 
 /** @throws NotFoundError when it was used, has ended or never was; TooManyError after many of these */
-export async function readInvite(
-  context: Context,
-  token: string,
-  { address }: SignInPlace,
-): Promise<OpenInvite> {
-  const invite = await checkInvite(context, token, address)
+export async function readInvite(context: Context, token: string, place: SignInPlace): Promise<OpenInvite> {
+  const invite = await checkInvite(context, token, place)
   return {
     ...{ username: invite.username, role: invite.role, isReset: invite.is_reset === 1 },
     endsAt: new Date(invite.expires_at).toISOString(),
@@ -66,7 +62,7 @@ export async function acceptInvite(
   place: SignInPlace,
   key: string | undefined,
 ): Promise<{ username: string; session: BegunSession | null }> {
-  const { user_id: userId, username, is_reset } = await checkInvite(context, token, place.address)
+  const { user_id: userId, username, is_reset } = await checkInvite(context, token, place)
   const password_hash = await context.passwordGate.pass(() => hashPassword(password, context.passwordCost))
   const what = is_reset === 1 ? 'chose a new password by a link' : 'accepted the invitation'
   const ended = await change(
@@ -91,8 +87,8 @@ export async function acceptInvite(
 }
 
 /** Nobody can guess one; the limits keep the attempts from costing much. */
-async function checkInvite(context: Context, token: string, address: string) {
-  const attempt = context.loginLimits.take(NOBODY, sourceOf(address), false)
+async function checkInvite(context: Context, token: string, place: SignInPlace) {
+  const attempt = context.loginLimits.take(NOBODY, sourceOf(place), false)
   const invite = await getInvite(context.db, token, context.clock())
   attempt.succeed()
   return invite

@@ -5,7 +5,7 @@ import type { Flag } from '../../db/columns.ts'
 import { type Access, readReach } from '../access/access.ts'
 import { narrow } from '../access/narrow.ts'
 import { hasFactor } from '../accounts/factors/factors.ts'
-import { sourceOf } from '../accounts/sources.ts'
+import { type Arrival, sourceOf } from '../accounts/sources.ts'
 import { ForbiddenError, UnauthenticatedError } from '../errors.ts'
 import { hashToken } from '../secrets/secrets.ts'
 import { readTokenReach } from './reach.ts'
@@ -31,20 +31,20 @@ export function isApiToken(token: string): boolean {
 
 /**
  * Takes one request from the token's budget, and records its use.
- * @param address the source of the request
+ * @param arrival how the request came in
  * @throws UnauthenticatedError for an unknown token, ForbiddenError for one that has ended, TooManyError
  */
-export async function admitProgram(context: Context, token: string, address: string): Promise<Program> {
+export async function admitProgram(context: Context, token: string, arrival: Arrival): Promise<Program> {
   const row = await selectTokens(context).where('token_hash', '=', hashToken(token)).executeTakeFirst()
   if (!row) {
-    const { network } = sourceOf(address)
+    const { network } = sourceOf(arrival)
     context.unknownTokens.check(network, UNKNOWN_PER_SOURCE)
     context.unknownTokens.add(network, 1)
     throw new UnauthenticatedError('Unknown API token')
   }
   context.programRates.take(row.id)
   const program = await readProgram(context, row)
-  context.apiTokenUses.recordUse(row.id, address === '' ? null : address)
+  context.apiTokenUses.recordUse(row.id, arrival.address || null)
   return program
 }
 

@@ -9,8 +9,11 @@ import { isGiven, readGiven } from './given.ts'
 import { domainFault, textOfDomainFault } from './rule.ts'
 import type { Wanted } from './wanted.ts'
 
-/** For a domain that does not exist yet: its certificate, or why it cannot be created. */
-export type NewDomain = { issued: IssuedCertificate } | { problem: string }
+/**
+ * For a domain that does not exist yet: its certificate, and whether it was only given to the node, without a look at
+ * its DNS; or why it cannot be created.
+ */
+export type NewDomain = { issued: IssuedCertificate; isGiven: boolean } | { problem: string }
 
 /** How many look-ups run at a time for one set. */
 const LOOKUPS = 10
@@ -31,11 +34,10 @@ export async function prepareDomains(
   const until = context.clock() + LOOKUP_MS
   const work = async () => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-      const problem = await findProblem(context, nodeId, next, isGiven(next, given), until)
-      prepared.set(
-        next,
-        problem === undefined ? { issued: await context.authority.issue([next]) } : { problem },
-      )
+      const name = { text: next, isGiven: isGiven(next, given) }
+      const problem = await findProblem(context, nodeId, name, until)
+      if (problem !== undefined) prepared.set(next, { problem })
+      else prepared.set(next, { issued: await context.authority.issue([next]), isGiven: name.isGiven })
     }
   }
   await Promise.all(Array.from({ length: LOOKUPS }, work))
@@ -57,17 +59,16 @@ async function listNew(db: Kysely<Database>, wanted: readonly Wanted[]): Promise
 async function findProblem(
   context: Context,
   nodeId: number,
-  name: string,
-  isGivenToNode: boolean,
+  name: { text: string; isGiven: boolean },
   until: number,
 ): Promise<string | undefined> {
   const { publishAttempts: attempts } = context
   const key = `domains ${nodeId}`
-  if (!isGivenToNode && context.clock() > until) return 'has not been looked up yet: the next set does it'
+  if (!name.isGiven && context.clock() > until) return 'has not been looked up yet: the next set does it'
   if (attempts.count(key) >= MAX_NEW)
     return 'is one new domain too many: wait ten minutes, or add it in the console'
   attempts.add(key, 1)
-  return await findDomainProblem(context, name, isGivenToNode)
+  return await findDomainProblem(context, name.text, name.isGiven)
 }
 
 /** The node whose set is checked. */
@@ -93,17 +94,26 @@ export async function findDomainFault(
   const row = await tx
     .selectFrom('domains')
     .innerJoin('nodes', (join) => join.on('nodes.id', '=', nodeId))
-    .select(domainFault.as('fault'))
+    .select((eb) => [
+      domainFault.as('fault'),
+      eb
+        .exists(eb.selectFrom('services').select('id').where('domain_id', '=', eb.ref('domains.id')))
+        .as('isUsed'),
+    ])
     .where('domain', '=', domain)
     .executeTakeFirst()
+  const isOpen = !row?.isUsed && !isGiven(domain, given)
+  const isKept = async () => isOpen && (await isDomainKept({ db: tx, nodeId, now: context.clock() }, domain))
   if (!row) {
     if ((await findUsedName(tx, { domain, isConsole: false })).length > 0)
       return textOfDomainFault('wasConsole')
-    const asking = { db: tx, nodeId, now: context.clock() }
-    if (!isGiven(domain, given) && (await isDomainKept(asking, domain))) return KEPT
+    if (await isKept()) return KEPT
     const fresh = prepared.get(domain)
     if (!fresh) return 'was deleted in the meantime: the next set creates it again'
-    return 'problem' in fresh ? fresh.problem : undefined
+    if ('problem' in fresh) return fresh.problem
+    // A person has taken it away during the look-ups.
+    return fresh.isGiven && isOpen ? 'was given to this node until now: the next set looks it up' : undefined
   }
-  return row.fault === null ? undefined : textOfDomainFault(row.fault)
+  if (row.fault !== null) return textOfDomainFault(row.fault)
+  return (await isKept()) ? KEPT : undefined
 }

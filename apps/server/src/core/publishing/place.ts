@@ -85,7 +85,7 @@ async function placeAs<F extends ServiceForm, R extends Service>(
 ): Promise<FieldError[]> {
   const { context, tx, node, around } = work
   const { row } = item
-  const parts = { context, db: tx, nodeId: node.id }
+  const parts = { context, db: tx, nodeId: node.id, isForAgent: true }
   const { invalid, taken } = await findFaults(kind, parts, form, node, row, around)
   const unfit = [...(await findUnfit(work, form)), ...(await findRecent(work, item))]
   const wrong = firstOfEach([...unfit, ...invalid])

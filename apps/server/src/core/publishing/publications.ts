@@ -78,7 +78,8 @@ export async function detachPublication(tx: Transaction<Database>, serviceId: nu
 }
 
 /**
- * Removes those of the domains that were made for a source and are no longer used.
+ * Removes those of the domains that were made for a source and are no longer used, whosever the last service was: what
+ * stays would be the next agent's, without a look at its DNS.
  * @returns their ids
  */
 export async function releaseDomains(

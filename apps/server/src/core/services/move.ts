@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
 import { mayReachNode } from '../access/access.ts'
 import { NotFoundError, RequestError, refuseFindings } from '../errors.ts'
-import { refusePublished } from '../publishing/publications.ts'
+import { refusePublished, releaseDomains } from '../publishing/publications.ts'
 import { keptHost, type ServiceForm, type ServiceNode } from './backend-host.ts'
 import { http } from './http.ts'
 import { findDomainId } from './public-domain.ts'
@@ -62,9 +62,14 @@ export function createMove(context: Context, tx: Transaction<Database>, revision
     refuseFindings(await faults(KINDS[row.type]))
     const values = { node_id: target.node.id, domain_id: await getDomainId(tx, place.domain), backend_host }
     const updated_at = await writeService(context, tx, row, revision, values)
+    const domains = await releaseDomains(tx, [row.domain_id])
     return {
       updated_at,
-      touched: { services: [{ id: row.id, nodeId: target.node.id }], nodes: [row.node_id, target.node.id] },
+      touched: {
+        domains,
+        services: [{ id: row.id, nodeId: target.node.id }],
+        nodes: [row.node_id, target.node.id],
+      },
       from: { nodeId: row.node_id, domain: row.domain, backendHost: row.backend_host },
     }
   }

@@ -10,7 +10,7 @@ import type { Database } from '../../db/schema.ts'
 import { mayReachDomain } from '../access/access.ts'
 import { type Findings, ForbiddenError, refuseFindings } from '../errors.ts'
 import type { Patch } from '../patch.ts'
-import { refusePublished } from '../publishing/publications.ts'
+import { refusePublished, releaseDomains } from '../publishing/publications.ts'
 import { readForm } from '../stale.ts'
 import { findHostProblem, keptHost, type ServiceForm, type ServiceNode } from './backend-host.ts'
 import { endOf, findEndProblem } from './end.ts'
@@ -47,6 +47,8 @@ export interface Parts {
   db: Kysely<Database>
   /** The node of the service. */
   nodeId: number
+  /** Its agent gets the answer, and is not to learn the names of other nodes' services. */
+  isForAgent?: boolean
 }
 
 /** @throws NotFoundError, ValidationError, ConflictError */
@@ -97,7 +99,8 @@ export async function updateService<F extends ServiceForm, R extends Service>(
       ...(await columnsOf(kind, { context, db: tx, nodeId }, form, node, before)),
       domain_id: domain.id,
     })
-    return changedService(tx, key, domain.made)
+    const released = await releaseDomains(tx, [before.domain_id])
+    return changedService(tx, key, [...domain.made, ...released])
   })
   return kind.toRecord(context, row)
 }

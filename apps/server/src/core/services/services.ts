@@ -146,12 +146,12 @@ export async function removeService(
 /** @returns the ids of domains that went with it. @throws ConflictError for the console */
 export async function deleteService(
   tx: Transaction<Database>,
-  { id, system, source, domain_id }: ServiceRecordRow,
+  { id, system, domain_id }: ServiceRecordRow,
 ): Promise<number[]> {
   if (system) throw new ConflictError('The console cannot be deleted', [], 'system')
   await detachPublication(tx, id)
   await tx.deleteFrom('services').where('id', '=', id).execute()
-  return source === null ? [] : await releaseDomains(tx, [domain_id])
+  return await releaseDomains(tx, [domain_id])
 }
 
 /** The end of a change of one service: its row now, and the things that changed. */

@@ -19,11 +19,12 @@ export const tcp: ServiceKind<TcpServiceForm, TcpService> = {
   type: 'tcp',
   formOf: tcpFormOf,
   toRecord: toTcpService,
-  async find({ context, db, nodeId }, form, before) {
+  async find({ context, db, nodeId, isForAgent = false }, form, before) {
     const { proto, port } = form
     const { invalid, taken } = await findPortProblems(
       { ...aroundOf(context, proto), db, nodeId, proto, before },
       port,
+      isForAgent,
     )
     return { invalid: [...invalid, ...(await findSharedCookies(context, db, form, before))], taken }
   },
@@ -74,8 +75,9 @@ function aroundOf({ config, edges }: Pick<Context, 'config' | 'edges'>, proto: P
 async function findPortProblems(
   around: Around<PortProto | undefined>,
   port: number | null | undefined,
+  isForAgent: boolean,
 ): Promise<Findings> {
-  const { db, settings, proto, before } = around
+  const { db, nodeId, settings, proto, before } = around
   const { from, to } = settings.POSTERN_PORT_RANGE
   const invalid = (message: string) => ({ invalid: [{ field: 'port', message }], taken: [] })
   const taken = (message: string) => ({ invalid: [], taken: [{ field: 'port', message }] })
@@ -87,7 +89,9 @@ async function findPortProblems(
   if (port !== null) {
     const holder = await findHolder(db, proto, port)
     if (!holder || holder.id === before?.id) return { invalid: [], taken: [] }
-    return taken(`${proto} port ${port} already belongs to “${holder.name}”`)
+    const isHidden = isForAgent && holder.node_id !== nodeId
+    const owner = isHidden ? 'a service of another node' : `“${holder.name}”`
+    return taken(`${proto} port ${port} already belongs to ${owner}`)
   }
   if ((await findPort({ ...around, proto })) !== undefined) return { invalid: [], taken: [] }
   return taken(
@@ -98,7 +102,7 @@ async function findPortProblems(
 async function findHolder(db: Kysely<Database>, proto: PortProto, port: number) {
   return await db
     .selectFrom('services')
-    .select(['id', 'name'])
+    .select(['id', 'name', 'node_id'])
     .where('type', '=', 'tcp')
     .where('proto', '=', proto)
     .where('port', '=', port)

@@ -32,6 +32,8 @@ const Ticket = z.object({
   email: z.string(),
   isVerified: z.boolean(),
   at: z.number(),
+  /** The digest of the provider's issuer. */
+  provider: z.string(),
 })
 
 /** A visitor's path from a domain to the provider and back. The browser carries all data, sealed. */
@@ -70,6 +72,8 @@ interface Arrival {
   identity: Identity
   /** When the provider confirmed the visitor, in seconds. */
   at: number
+  /** The digest of its issuer. */
+  provider: string
   /** Ends the attempt's cookie. */
   done: string
 }
@@ -108,25 +112,26 @@ export function createSignInAttempts({ clock, randomBytes, flowTokens, redirectU
     },
     async redeem(provider, { answer, nonce, verifier, domain, attempt, browser }, address) {
       if (!takeState(nonce)) return undefined
-      const networks = networksOf(sourceOf(address))
+      const networks = networksOf(sourceOf({ address, isBehindProxy: true }))
       const rank = Math.max(...networks.map(failures.count))
       for (const network of networks) failures.add(network, 1)
       const account = await provider.redeem(answer, { state: stateOf(answer), nonce, verifier }, rank)
       for (const network of networks) failures.add(network, -1)
       const at = Math.floor(clock() / 1000)
-      const content = { id: token(), domain, attempt, browser, at, ...identityOf(account) }
+      const issuer = digest(provider.issuer)
+      const content = { id: token(), domain, attempt, browser, at, provider: issuer, ...identityOf(account) }
       return flowTokens.seal('ticket', TICKET_SECONDS, content)
     },
     arrive(domain, text, cookies) {
       const ticket = Ticket.safeParse(flowTokens.open('ticket', text)).data
       if (ticket?.domain !== domain) return 'tooOld'
-      const { id, attempt, browser, at, email, isVerified } = ticket
+      const { id, attempt, browser, at, provider, email, isVerified } = ticket
       const name = cookieNameOf(attempt)
       const begun = Attempt.safeParse(flowTokens.open('attempt', cookies.get(name) ?? '')).data
       // Somebody else's ticket would sign the visitor in with a foreign account.
       if (!begun || digest(begun.secret) !== browser) return 'otherBrowser'
       if (!takeTicket(id)) return 'tooOld'
-      return { wanted: begun.wanted, identity: { email, isVerified }, at, done: dropCookie(name) }
+      return { wanted: begun.wanted, identity: { email, isVerified }, at, provider, done: dropCookie(name) }
     },
   }
 }

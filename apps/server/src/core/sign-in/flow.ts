@@ -3,13 +3,13 @@ import type { Kysely } from 'kysely'
 import type { Logger } from 'pino'
 import { publicUrl, type ServerConfig } from '../../config.ts'
 import type { Database } from '../../db/schema.ts'
-import { createSignInAttempts } from './attempts.ts'
+import { createSignInAttempts, digest } from './attempts.ts'
 import type { Providers } from './create-provider.ts'
 import type { FlowTokens } from './flow-tokens.ts'
 import { findConsoleDomain, findGuarded, findGuardedById, findMember, type GuardedDomain } from './guarded.ts'
 import { ProviderError } from './provider-error.ts'
 import { recordSignIn } from './record.ts'
-import type { VisitorSessions } from './sessions.ts'
+import type { VisitorClaims, VisitorSessions } from './sessions.ts'
 import { isSignedOut, keepSignedOut } from './signed-out.ts'
 import { beginAt, type Cookies, cookieOf, dropCookie, failed, type Step, wantedOf } from './steps.ts'
 
@@ -61,8 +61,10 @@ export function createFlow(context: FlowParts): Flow {
     const member = await findMember(db, domain.id, claims.email)
     return String(member?.id) === claims.member ? claims : undefined
   }
-  const sessionOf = async (domain: GuardedDomain, member: string, email: string, auth_time: number) => {
-    const session = await visitorSessions.seal({ member, email, aud: domain.domain, auth_time })
+  type Visitor = Pick<VisitorClaims, 'member' | 'email' | 'auth_time' | 'provider'>
+  const sessionOf = async ({ domain: aud }: GuardedDomain, visitor: Visitor) => {
+    const { member, email, auth_time, provider } = visitor
+    const session = await visitorSessions.seal({ member, email, aud, auth_time, provider })
     return cookieOf(SIGN_IN.cookie, session, SIGN_IN.sessionSeconds)
   }
 
@@ -107,13 +109,15 @@ export function createFlow(context: FlowParts): Flow {
     async arrive(domain, cookies, { ticket = '' }, address) {
       const arrival = attempts.arrive(domain.id, ticket, cookies)
       if (typeof arrival === 'string') return failed(arrival, '/')
-      const { identity, wanted, at, done } = arrival
+      const { identity, wanted, at, provider, done } = arrival
       const { email, isVerified } = identity
       const member = isVerified ? await findMember(db, domain.id, email) : undefined
       const outcome = member ? 'signed-in' : 'refused'
       await recordSignIn(context, { domainId: domain.id, email, address, outcome })
-      if (member)
-        return go(addressOf(domain, wanted), [await sessionOf(domain, String(member.id), email, at), done])
+      if (member) {
+        const visitor = { member: String(member.id), email, auth_time: at, provider }
+        return go(addressOf(domain, wanted), [await sessionOf(domain, visitor), done])
+      }
       const again = beginAt(wanted, true)
       return { kind: 'refused', domain: domain.domain, identity, again, cookies: [done] }
     },
@@ -122,8 +126,11 @@ export function createFlow(context: FlowParts): Flow {
       const wanted = wantedOf(to)
       const visitor = await findVisitor(domain, cookies)
       const isTooOld = !visitor || visitor.auth_time < oldestRenewed()
-      if (isTooOld || (await isSignedOut(db, domain.id, visitor))) return go(beginAt(wanted))
-      const cookie = await sessionOf(domain, visitor.member, visitor.email, visitor.auth_time)
+      const issuer = providers.current()?.issuer
+      // A provider that people have replaced vouches for nobody any more.
+      const isVouched = issuer !== undefined && visitor?.provider === digest(issuer)
+      if (isTooOld || !isVouched || (await isSignedOut(db, domain.id, visitor))) return go(beginAt(wanted))
+      const cookie = await sessionOf(domain, visitor)
       return go(addressOf(domain, wanted), [cookie])
     },
 

@@ -15,6 +15,8 @@ const Claims = z.object({
   exp: z.number(),
   /** When the provider last confirmed the visitor. */
   auth_time: z.number(),
+  /** Which provider did, as the digest of its issuer; sessions of earlier versions do not say. */
+  provider: z.optional(z.string()),
   /**
    * The identity that HAProxy passes to the service. It is inside the seal, so that nobody can present another
    * visitor's.
@@ -25,7 +27,7 @@ export type VisitorClaims = z.infer<typeof Claims>
 
 /** Sessions of visitors: JWTs, which HAProxy itself checks. */
 export interface VisitorSessions {
-  seal(visitor: Pick<VisitorClaims, 'member' | 'email' | 'aud' | 'auth_time'>): Promise<string>
+  seal(visitor: Pick<VisitorClaims, 'member' | 'email' | 'aud' | 'auth_time' | 'provider'>): Promise<string>
   /** @returns undefined unless it was sealed here and is still valid */
   read(session: string): Promise<VisitorClaims | undefined>
 }

@@ -3,12 +3,14 @@ export const history = `
 ALTER TABLE changes ADD COLUMN actor_kind TEXT;
 ALTER TABLE changes ADD COLUMN actor_id INTEGER;
 ALTER TABLE changes ADD COLUMN address TEXT;
+ALTER TABLE changes ADD COLUMN undoes INTEGER;
 ALTER TABLE changes ADD COLUMN left_out INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE changes ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE changes ADD COLUMN hash TEXT;
 CREATE INDEX changes_of_nodes ON changes (node_id, revision) WHERE node_id IS NOT NULL;
 CREATE INDEX changes_of_domains ON changes (domain_id, revision) WHERE domain_id IS NOT NULL;
 CREATE INDEX changes_of_actors ON changes (actor, revision);
+CREATE INDEX changes_undoing ON changes (undoes) WHERE undoes IS NOT NULL;
 CREATE INDEX changes_at ON changes (at);
 CREATE TABLE change_records (
   revision INTEGER NOT NULL,

@@ -23,6 +23,7 @@ import { people } from './0023-people.ts'
 import { invites } from './0024-invites.ts'
 import { secondFactors } from './0025-second-factors.ts'
 import { history } from './0026-history.ts'
+import { pendingChanges } from './0027-pending-changes.ts'
 import { apiTokens } from './0028-api-tokens.ts'
 import { endsOfServices } from './0029-ends-of-services.ts'
 import { counts } from './live-0002-counts.ts'
@@ -62,6 +63,7 @@ export const MIGRATIONS: readonly string[] = [
   apiTokens,
   endsOfServices,
   history,
+  pendingChanges,
 ]
 
 export const LIVE_MIGRATIONS: readonly string[] = [

@@ -1,8 +1,8 @@
 import { startTestServer } from '@postern/testkit/server'
 import { fresh } from '@postern/testkit/shared'
+import { createSoftPasskey, type Forged, makeKeys } from '@postern/testkit/soft-passkey'
 import { expect, test } from 'vitest'
 import { factorsLab, ORIGIN, SITE } from '../../../test/factors-lab.ts'
-import { createSoftPasskey, type Forged, makeKeys } from '../../../test/soft-passkey.ts'
 
 const NAME = 'console.example.com'
 const server = fresh(() =>

@@ -109,7 +109,7 @@ interface Beginning extends Pick<SignInStep, 'userId' | 'stamp'> {
 function begin(
   { stepTokens, randomBytes }: Context,
   { userId, stamp, party }: Beginning,
-  { address }: SignInPlace,
+  place: SignInPlace,
   key: string | undefined,
   passkeys: Parameters<typeof requestOf>[2],
 ) {
@@ -117,7 +117,7 @@ function begin(
   const step: SignInStep = {
     id: randomBytes(12).toString('base64url'),
     userId,
-    network: sourceOf(address).network,
+    network: sourceOf(place).network,
     keyHash: key === undefined ? null : hashToken(key),
     ...{ stamp, challenge, party },
   }
@@ -139,8 +139,7 @@ function open(
     stepTokens.open('second step', ticket) ?? stepTokens.open('passkey sign-in', ticket),
   )
   const isHere =
-    step?.network === sourceOf(place.address).network &&
-    step.keyHash === (key === undefined ? null : hashToken(key))
+    step?.network === sourceOf(place).network && step.keyHash === (key === undefined ? null : hashToken(key))
   if (!step || !isHere) throw signInOver()
   return step
 }
@@ -148,10 +147,10 @@ function open(
 async function take(
   context: Context,
   { id }: SignInStep,
-  { address }: SignInPlace,
+  place: SignInPlace,
   { user, isShort }: { user: { id: number; username: string } | undefined; isShort: boolean },
 ): Promise<() => void> {
-  const source = sourceOf(address)
+  const source = sourceOf(place)
   const isKnown = user !== undefined && (await isKnownSource(context, user.username, source))
   return context.factorLimits.take({ id, account: String(user?.id ?? 'any'), source, isKnown, isShort })
 }

@@ -36,7 +36,7 @@ export async function sendMail(
     await Promise.race([transport.sendMail(mailOf(parts, channel, message, id)), tooLate])
   } catch (error) {
     if (error instanceof DeliveryError) throw error
-    throw new DeliveryError(explain(host, error), { cause: error })
+    throw new DeliveryError(explain(host, error), { cause: error, isFinal: isFinal(error) })
   } finally {
     transport.close()
   }
@@ -78,10 +78,21 @@ function mailOf({ config }: Parts, channel: OpenChannel, message: AlertMessage, 
   }
 }
 
+/** Refused for good (RFC 5321, 4.2.1), and not because of the account or the addresses. */
+function isFinal(error: unknown): boolean {
+  const reply = replyOf(error)
+  return reply >= 500 && reply < 600 && !['EAUTH', 'EENVELOPE'].includes(codeOf(error) ?? '')
+}
+
+/** The number with which the mail server answered; 0 where it did not. */
+function replyOf(error: unknown): number {
+  return error instanceof Error && 'responseCode' in error ? Number(error.responseCode) : 0
+}
+
 /** The server's own words stay out: they may hold anything. */
 function explain(host: string, error: unknown): string {
   const code = codeOf(error)
-  const reply = error instanceof Error && 'responseCode' in error ? Number(error.responseCode) : 0
+  const reply = replyOf(error)
   const number = reply > 0 ? ` (${reply})` : ''
   if (code === 'EAUTH') return `${host} refused the user name or the password${number}.`
   if (code === 'EENVELOPE') return `${host} refused the sender or a recipient${number}.`

@@ -83,8 +83,15 @@ async function exchange(sent: ReturnType<typeof requestPlain>, body: string) {
 
 function refusal(host: string, { status, retryAfter }: { status: number; retryAfter: string | undefined }) {
   const wait = Math.min(Number(retryAfter ?? 0) * 1000, MOST_WAIT_MS)
-  return new DeliveryError(explainStatus(host, status), wait > 0 ? { retryAfter: wait } : {})
+  const isFinal = status >= 400 && status < 500 && !NOT_OF_THE_MESSAGE.has(status)
+  return new DeliveryError(
+    explainStatus(host, status),
+    wait > 0 ? { retryAfter: wait, isFinal } : { isFinal },
+  )
 }
+
+/** The address or the token is refused, whatever the message, or it may be taken later. */
+const NOT_OF_THE_MESSAGE: ReadonlySet<number> = new Set([401, 404, 408, 410, 425, 429])
 
 function explainStatus(host: string, status: number): string {
   if (status === 401 || status === 403)

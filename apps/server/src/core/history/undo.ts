@@ -1,0 +1,118 @@
+import type { Actor } from '../../changes/actor.ts'
+import { relevantOf, type Undone, whyNotUndone } from '../../changes/undoable.ts'
+import type { Context } from '../../context.ts'
+import type { Access } from '../access/access.ts'
+import { ConflictError, ForbiddenError } from '../errors.ts'
+import { changeNodes } from '../many/nodes.ts'
+import { changeServices } from '../many/services.ts'
+import { getChange } from './history.ts'
+import { undoAlert, undoSetting, undoToken } from './undo-others.ts'
+import { undoDomain, undoNode, undoService } from './undo-records.ts'
+
+/** Kinds that only administrators change. */
+const OF_ADMINS: ReadonlySet<string> = new Set(['rule', 'channel', 'setting', 'person'])
+
+/**
+ * Takes a change back, through the same doors as a form with the values of before: all rules are checked again.
+ * @returns the revision of the change that does it
+ * @throws NotFoundError; ForbiddenError for what this person may not change; ConflictError when it cannot be taken
+ * back, or something of it has changed since, with the fields
+ */
+export async function undoChange(
+  context: Context,
+  actor: Actor,
+  access: Access,
+  revision: number,
+): Promise<{ revision: number }> {
+  const entry = await getChange(context, access, revision)
+  const { leftOut, ofActor } = await readRest(context, revision)
+  refuseForeign(access, entry.records, entry.total)
+  const why = whyNotUndone(ofActor, entry.records, leftOut)
+  if (why !== null) throw new ConflictError(why)
+  const records = relevantOf(entry.records)
+  const by: Actor = { ...actor, undoes: revision }
+  if (records.length > 1 && records.every(({ after }) => after !== null))
+    await switchBack(context, by, records)
+  else await undoEach(context, by, records)
+  return { revision: await findLast(context, revision) }
+}
+
+async function readRest({ db }: Context, revision: number) {
+  const row = await db
+    .selectFrom('changes')
+    .select(['left_out', 'actor_kind'])
+    .where('revision', '=', revision)
+    .executeTakeFirstOrThrow()
+  return { leftOut: row.left_out, ofActor: row.actor_kind }
+}
+
+async function findLast({ db }: Context, undoes: number): Promise<number> {
+  const row = await db
+    .selectFrom('changes')
+    .select('revision')
+    .where('undoes', '=', undoes)
+    .orderBy('revision', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.revision ?? 0
+}
+
+/** @throws ForbiddenError */
+function refuseForeign(
+  { role, reach }: Access,
+  records: readonly (Undone & { domainId: number | null })[],
+  total: number,
+): void {
+  const isAdmin = role === 'admin'
+  // Domains are made for all, and a service must not move where this person sees nothing.
+  const isBeyond = ({ kind, before, after }: (typeof records)[number]) =>
+    kind === 'domain' ? before === null || after === null : before !== null && 'node' in (after ?? {})
+  const isOwn = (record: (typeof records)[number]) => !reach || (isNear(record) && !isBeyond(record))
+  const isNear = ({ kind, nodeId, domainId }: (typeof records)[number]) =>
+    !reach ||
+    (nodeId !== null && reach.nodes.includes(nodeId)) ||
+    (kind === 'domain' && domainId !== null && reach.domains.includes(domainId))
+  if (
+    (isAdmin || !records.some(({ kind }) => OF_ADMINS.has(kind))) &&
+    records.every(isOwn) &&
+    total === records.length
+  )
+    return
+  throw new ForbiddenError('This change is about more than you may change. Ask an administrator.', 'role')
+}
+
+/** Many that were enabled or disabled, in one change again. */
+async function switchBack(context: Context, actor: Actor, records: readonly Undone[]): Promise<void> {
+  const action = records[0]?.after?.enabled === true ? 'disable' : 'enable'
+  const chosen = {
+    records: records.flatMap(({ id }) => (id === null ? [] : [{ id }])),
+    after: 0,
+    limit: records.length,
+  }
+  const change = records[0]?.kind === 'node' ? changeNodes : changeServices
+  const { done, refused } = await change(context, actor, { action, ...chosen })
+  if (done.length > 0) return
+  throw new ConflictError(refused[0]?.message ?? 'All of it is as it was before already.', [], 'stale')
+}
+
+/** One after the other: what came back stays if a later one cannot. */
+async function undoEach(context: Context, actor: Actor, records: readonly Undone[]): Promise<void> {
+  for (const record of records) await undoOne(context, actor, record)
+}
+
+async function undoOne(context: Context, actor: Actor, record: Undone): Promise<void> {
+  switch (record.kind) {
+    case 'service':
+      return await undoService(context, actor, record)
+    case 'node':
+      return await undoNode(context, actor, record)
+    case 'domain':
+      return await undoDomain(context, actor, record)
+    case 'token':
+      return await undoToken(context, actor, record)
+    case 'setting':
+      return await undoSetting(context, actor, record)
+    default:
+      return await undoAlert(context, actor, record)
+  }
+}
