@@ -72,7 +72,6 @@ const DECIDED_ELSEWHERE: Readonly<Record<string, string>> = {
   '0057': 'it is about agents, whose reports the server reads',
   '0069': 'it is about files of the server',
   '0072': 'it is about files of the server, and each endpoint of the contract is called',
-  '0075': 'it is about the command, which is a client',
 }
 
 test('what decisions promise is tested at the public address, apart from the exceptions', () => {

@@ -61,24 +61,10 @@ const API_TOKEN = { name: 'ci', role: 'viewer', reach: null, expireAt: null }
 const apiToken = async () => (await client.post('/api/tokens', API_TOKEN)).json()
 const mute = { until: null }
 
-const SECRET = 'the entry says which factor of whom, and the rest of it is secret'
-
 /** Each endpoint that changes something, and a request to it that does; or why it leaves no record. */
 const WRITING: Record<string, (() => Promise<{ statusCode: number; body: string }>) | string> = {
   login: 'begins a session',
   logout: 'ends a session',
-  loginByCode: 'begins a session',
-  beginPasskeyLogin: 'begins a sign-in',
-  loginByPasskey: 'begins a session',
-  beginAuthenticator: 'the app counts once it has given a code',
-  confirmAuthenticator: SECRET,
-  removeAuthenticator: SECRET,
-  beginPasskey: 'a browser makes the passkey',
-  addPasskey: SECRET,
-  renamePasskey: SECRET,
-  removePasskey: SECRET,
-  makeRecoveryCodes: SECRET,
-  removeFactors: SECRET,
   ticket: 'opens a stream',
   createNode: () => client.post('/api/nodes', { name: nextName('node') }),
   updateNode: async () => client.patch(`/api/nodes/${(await node()).id}`, { keepalive: 7 }),
