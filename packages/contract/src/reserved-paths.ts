@@ -17,6 +17,7 @@ const RESERVED_PATHS: readonly string[] = [
   'settings',
   'alerts',
   'people',
+  'history',
   'account',
   /** Where somebody who was invited chooses a password. */
   'invite',

@@ -1,4 +1,4 @@
-import { lstat, readdir, rmdir, unlink } from 'node:fs/promises'
+import { lstat, readdir, rmdir, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { codeOf } from '@postern/host/errors'
 
@@ -80,12 +80,25 @@ export async function removeCopy(folder: string): Promise<void> {
   await ignoring(['ENOENT', 'ENOTEMPTY', 'EEXIST'], rmdir(folder))
 }
 
-/** Real folders only: links are not followed. */
+/** Real folders only: links are not followed. Where others may write, only our own. */
 async function listFolders(directory: string, pattern: RegExp): Promise<string[]> {
   const entries = (await ignoring(['ENOENT'], readdir(directory, { withFileTypes: true }))) ?? []
-  return entries
+  const named = entries
     .filter((entry) => entry.isDirectory() && pattern.test(entry.name) && isTime(entry.name))
     .map(({ name }) => name)
+  if (named.length === 0 || !(await isShared(directory))) return named
+  const own = await Promise.all(named.map((name) => isOwn(join(directory, name))))
+  return named.filter((_, index) => own[index])
+}
+
+/** Whether others may put folders there, whose names would push out our copies. */
+async function isShared(directory: string): Promise<boolean> {
+  return ((await stat(directory)).mode & 0o022) !== 0
+}
+
+async function isOwn(folder: string): Promise<boolean> {
+  const found = await ignoring(['ENOENT'], lstat(folder))
+  return found?.isDirectory() === true && found.uid === process.geteuid?.()
 }
 
 const isTime = (name: string) => PARTIAL.test(name) || !Number.isNaN(timeOf(name))
