@@ -48,7 +48,7 @@ function columnsFor(open: (entry: HistoryEntry) => void): readonly Column<Histor
             {whatText(entry)}{' '}
             {entry.name !== null && (
               <b>
-                <bdi>{entry.name}</bdi>
+                <bdi>{quoted(entry.name)}</bdi>
               </b>
             )}
           </button>
@@ -67,13 +67,16 @@ function columnsFor(open: (entry: HistoryEntry) => void): readonly Column<Histor
   ]
 }
 
+/** Several names are in quotes already. */
+const quoted = (name: string) => (name.startsWith('“') ? name : `“${name}”`)
+
 /** The differences of the first record that stays; what came or went is in the dialog. */
 function Lines({ entry: { records, total, name } }: { entry: HistoryEntry }) {
   const [first] = records.filter(({ before, after }) => before !== null && after !== null)
   if (!first) return null
   return (
     <>
-      {total > 1 && first.name !== name && <span className="of"> {first.name}</span>}
+      {total > 1 && first.name !== name && <span className="of"> {quoted(first.name)}</span>}
       <Differences record={first} most={MOST_LINES} />
       {total > 1 && (
         <p className="of">and {total - 1 === 1 ? 'another record' : `${total - 1} other records`}</p>

@@ -57,7 +57,7 @@ export function Layout({ children }: { children: ReactNode }) {
             crumbSlot={setSlot}
           />
           <PlatformBanners hints={hints} />
-          <PendingHost isWanted={hints === 'live'} />
+          <PendingHost isLive={hints === 'live'} />
           {children}
         </div>
       </div>

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Actor } from '../../changes/actor.ts'
 import { relevantOf, type Undone, whyNotUndone } from '../../changes/undoable.ts'
 import type { Context } from '../../context.ts'
@@ -25,8 +26,8 @@ export async function undoChange(
   revision: number,
 ): Promise<{ revision: number }> {
   const entry = await getChange(context, access, revision)
-  const { leftOut, ofActor } = await readRest(context, revision)
-  refuseForeign(access, entry.records, entry.total)
+  const { leftOut, ofActor, count } = await readRest(context, revision)
+  refuseForeign(access, entry.records, count)
   const why = whyNotUndone(ofActor, entry.records, leftOut)
   if (why !== null) throw new ConflictError(why)
   const records = relevantOf(entry.records)
@@ -43,7 +44,10 @@ async function readRest({ db }: Context, revision: number) {
     .select(['left_out', 'actor_kind'])
     .where('revision', '=', revision)
     .executeTakeFirstOrThrow()
-  return { leftOut: row.left_out, ofActor: row.actor_kind }
+  // Of all of them: this person may see fewer.
+  const { rows } = await sql<{ count: number }>`SELECT count(*) AS count FROM main.change_records
+    WHERE revision = ${revision}`.execute(db)
+  return { leftOut: row.left_out, ofActor: row.actor_kind, count: rows[0]?.count ?? 0 }
 }
 
 async function findLast({ db }: Context, undoes: number): Promise<number> {
@@ -61,7 +65,7 @@ async function findLast({ db }: Context, undoes: number): Promise<number> {
 function refuseForeign(
   { role, reach }: Access,
   records: readonly (Undone & { domainId: number | null })[],
-  total: number,
+  count: number,
 ): void {
   const isAdmin = role === 'admin'
   // Domains are made for all, and a service must not move where this person sees nothing.
@@ -75,7 +79,7 @@ function refuseForeign(
   if (
     (isAdmin || !records.some(({ kind }) => OF_ADMINS.has(kind))) &&
     records.every(isOwn) &&
-    total === records.length
+    count === records.length
   )
     return
   throw new ForbiddenError('This change is about more than you may change. Ask an administrator.', 'role')

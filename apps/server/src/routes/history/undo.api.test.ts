@@ -1,5 +1,6 @@
 import type { HistoryEntry, WholeChange } from '@postern/contract/history/history'
 import { publishAs } from '@postern/testkit/agent-calls'
+import { addPerson } from '@postern/testkit/people'
 import { startTestServer } from '@postern/testkit/server'
 import { shared } from '@postern/testkit/shared'
 import { expect, it, test } from 'vitest'
@@ -198,4 +199,26 @@ test('what cannot be taken back says why', async () => {
   await client.delete(`/api/nodes/${node.id}`)
   const deleted = (await newest()).revision
   expect(await whyNot(deleted)).toContain('The keys and tokens of a deleted node are gone')
+})
+
+it('lets a person take back only what that person may change, and all of it', async () => {
+  const [a, b] = [await tcp(), await tcp()]
+  const limited = await addPerson(server, 'limited', 'editor', { nodes: [a.node.id], domains: [] })
+  const viewer = await addPerson(server, 'viewer', 'viewer')
+  const undoAs = async (person: { token: string }) => {
+    const { revision } = await newest()
+    const answer = await server.as(person.token).post(`/api/history/${revision}/undo`)
+    return [answer.statusCode, answer.json().code]
+  }
+  await client.patch(a.url, { backendPort: 81 })
+  expect(await undoAs(viewer)).toEqual([403, 'role'])
+  expect((await undoAs(limited))[0]).toBe(200)
+  expect((await newest()).actor).toMatchObject({ kind: 'person', name: 'limited' })
+  await client.patch(b.url, { backendPort: 81 })
+  expect(await undoAs(limited)).toEqual([404, 'not_found'])
+  await client.post('/api/services/many', { action: 'disable', records: [{ id: a.id }, { id: b.id }] })
+  expect(await undoAs(limited)).toEqual([403, 'role'])
+  const editor = await addPerson(server, 'editor', 'editor')
+  await client.patch('/api/settings', { POSTERN_REQUESTS_DAYS: '4' })
+  expect((await undoAs(editor))[0]).toBe(404)
 })
