@@ -5,7 +5,7 @@ import type { Page } from 'playwright'
 import { expect, it, onTestFinished } from 'vitest'
 import { expect as expectSoon } from '../expect.ts'
 import { label, startSite } from '../harness.ts'
-import { choose, rowOf } from '../steps.ts'
+import { choose } from '../steps.ts'
 
 const site = shared(() => startSite())
 const node = shared(() => site.api.createNode({ name: 'office' }))
@@ -21,6 +21,12 @@ async function findService(name: string): Promise<HttpService | undefined> {
   const { json } = await site.api.call('GET', `/api/services/${node.id}/http`)
   // The contract's answer without a page.
   return (json as HttpService[]).find((service) => service.name === name)
+}
+
+/** The page's history has rows of the name, too. */
+function rowOf(page: Page, name: string) {
+  const rows = page.getByRole('region', { name: 'HTTP Services' }).getByRole('row')
+  return rows.filter({ has: page.getByText(name, { exact: true }) })
 }
 
 async function edit(page: Page, name: string) {
