@@ -18,7 +18,7 @@ const CHUNKS = [
   { name: 'sign-in', test: /src.(mount-login|pages.login.|components.sign-in.)/ },
   {
     name: 'console',
-    test: /src.(mount-console|routes|pages.(layout.*|nodes.NodesPage)|table.*|components.(?!use-node\.|use-leave-guard)[\w-]+|ui.\w+.(Menu|Tooltip|Select|StatusDot))\.tsx?$/,
+    test: /src.(mount-console|routes|pages.(layout.*|nodes.NodesPage)|table.(?!AnswerTable)[\w-]+|components.(?!use-node\.|use-leave-guard)[\w-]+|ui.\w+.(Menu|Tooltip|Select|StatusDot))\.tsx?$/,
   },
 ].map((chunk, index, { length }) => ({ ...chunk, priority: length - index }))
 

@@ -1,4 +1,5 @@
 import { endpoints } from '@postern/contract/endpoints/console-endpoints'
+import { login as signIn } from '@postern/contract/endpoints/login'
 import { expect, test, vi } from 'vitest'
 import { ApiError } from './api-error.ts'
 import { createApi } from './client.ts'
@@ -59,7 +60,7 @@ test('a call without input is sent without a body', async () => {
 
 test('signed out no authorization is sent', async () => {
   const { api, fetch } = apiThatAnswers(json(200, { token: 't', expires_in: 1 }), null)
-  await api.call(endpoints.login, { body: { username: 'a', password: 'b' } })
+  await api.call(signIn.login, { body: { username: 'a', password: 'b' } })
   expect(fetch.mock.calls[0]?.[1]?.headers).not.toHaveProperty('authorization')
   expect(fetch.mock.calls[0]?.[1]?.body).toBe('{"username":"a","password":"b"}')
 })
@@ -87,7 +88,7 @@ test('an answer that needs a session proves the token, and the sign-in proves no
   await account.api.call(endpoints.me, {})
   expect(account.onAccepted).toHaveBeenCalledOnce()
   const login = apiThatAnswers(json(200, { token: 't', expires_in: 1 }))
-  await login.api.call(endpoints.login, { body: { username: 'a', password: 'b' } })
+  await login.api.call(signIn.login, { body: { username: 'a', password: 'b' } })
   expect(login.onAccepted).not.toHaveBeenCalled()
   const refused = apiThatAnswers(json(401, { message: 'no' }))
   await errorOf(refused.api.call(endpoints.me, {}))
@@ -105,7 +106,7 @@ test.each(['secret', null])(
   async (token) => {
     const { api, onRefused, onSignIn } = apiThatAnswers(json(401, { message: 'no', code: 'sign_in' }), token)
     await errorOf(api.call(endpoints.me, {}))
-    await errorOf(api.call(endpoints.login, { body: { username: 'a', password: 'b' } }))
+    await errorOf(api.call(signIn.login, { body: { username: 'a', password: 'b' } }))
     expect(onSignIn).toHaveBeenCalledTimes(2)
     expect(onRefused).not.toHaveBeenCalled()
   },
@@ -121,7 +122,7 @@ test('a refusal because of the role does not end the session', async () => {
 
 test.each([401, 429])('%s at the sign-in does not', async (status) => {
   const { api, onRefused } = apiThatAnswers(json(status, { message: 'no' }), null)
-  await errorOf(api.call(endpoints.login, { body: { username: 'a', password: 'b' } }))
+  await errorOf(api.call(signIn.login, { body: { username: 'a', password: 'b' } }))
   expect(onRefused).not.toHaveBeenCalled()
 })
 

@@ -6,11 +6,11 @@ import type { Endpoint } from './endpoint.ts'
 import { factors } from './factors.ts'
 import { figures } from './figures.ts'
 import { history } from './history.ts'
+import { login } from './login.ts'
 import { machines } from './machines.ts'
 import { many } from './many.ts'
 import { account, people as accounts, invites } from './people.ts'
 import { requests } from './requests.ts'
-import { secondStep } from './second-step.ts'
 import { settings } from './settings.ts'
 import { why } from './why.ts'
 
@@ -27,7 +27,7 @@ export const endpoints = {
   ...account,
   ...accounts,
   ...invites,
-  ...secondStep,
+  ...login,
   ...factors,
   ...apiTokens,
   ...history,

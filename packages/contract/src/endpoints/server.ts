@@ -2,8 +2,7 @@ import * as z from 'zod/mini'
 import { Config, NodeConfig } from '../config.ts'
 import { FindQuery, Found } from '../find.ts'
 import { HintStreamQuery, Hints } from '../hints.ts'
-import { Account, LoginForm, ROLES, Ticket } from '../sign-in/auth.ts'
-import { LoginAnswer } from '../sign-in/second-step.ts'
+import { Account, ROLES, Ticket } from '../sign-in/auth.ts'
 import { type Endpoint, everybody, look, nothing, watch } from './endpoint.ts'
 
 /** The installation itself, and who is signed in to it. */
@@ -23,14 +22,6 @@ export const server = {
     roles: ROLES,
     answer: Config,
     answerToNode: NodeConfig,
-  },
-  login: {
-    method: 'POST',
-    path: '/api/auth/login',
-    noun: 'Account',
-    auth: 'none',
-    body: LoginForm,
-    answer: LoginAnswer,
   },
   logout: {
     method: 'POST',

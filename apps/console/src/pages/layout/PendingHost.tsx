@@ -10,7 +10,7 @@ export function PendingHost({ isLive }: { isLive: boolean }) {
     return () => clearTimeout(timer)
   }, [])
   const part = useLoaded(
-    () => import('./PendingChanges.tsx'),
+    () => import('../../components/history/PendingChanges.tsx'),
     isWanted && isLive,
     () => setWanted(false),
   )

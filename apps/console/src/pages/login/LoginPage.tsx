@@ -1,4 +1,4 @@
-import { server } from '@postern/contract/endpoints/server'
+import { login as endpoints } from '@postern/contract/endpoints/login'
 import { LoginForm as LoginSchema } from '@postern/contract/sign-in/auth'
 import type { SecondStep as Step } from '@postern/contract/sign-in/second-step'
 import { lazy, Suspense, useEffect, useState } from 'react'
@@ -84,7 +84,7 @@ function LoginForm({ failure, onFailure, onSecondStep }: FormProps) {
     async send(body) {
       onFailure(null)
       session.ensureKey()
-      const login = await api.call(server.login, { body })
+      const login = await api.call(endpoints.login, { body })
       if ('token' in login) return await arrive(login, body.username)
       await loadSecondStep()
       onSecondStep({ username: body.username, step: login.second_factor })

@@ -1,4 +1,4 @@
-import { secondStep as endpoints } from '@postern/contract/endpoints/second-step'
+import { login as endpoints } from '@postern/contract/endpoints/login'
 import { KeyRound } from 'lucide-react'
 import { useState } from 'react'
 import { errorMessage } from '../../api/api-error.ts'

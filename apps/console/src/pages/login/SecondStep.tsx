@@ -1,4 +1,4 @@
-import { secondStep as endpoints } from '@postern/contract/endpoints/second-step'
+import { login as endpoints } from '@postern/contract/endpoints/login'
 import { CodeForm } from '@postern/contract/sign-in/factors'
 import type { FactorKind, SecondStep as Step } from '@postern/contract/sign-in/second-step'
 import { useEffect, useState } from 'react'

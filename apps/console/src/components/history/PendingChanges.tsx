@@ -5,11 +5,11 @@ import { useState } from 'react'
 import { useApi } from '../../api/context.ts'
 import { reload, useAnswer } from '../../api/queries.ts'
 import { useRules } from '../../api/rules.ts'
-import { attempt } from '../../components/ask.ts'
-import { whatText } from '../../components/history/words.ts'
 import { Button } from '../../ui/Button.tsx'
 import { useNow } from '../../ui/data/Figures.tsx'
 import { Banner } from '../../ui/feedback/Banner.tsx'
+import { attempt } from '../ask.ts'
+import { whatText } from './words.ts'
 
 /** In ms, while something counts down. */
 const LOOK_EVERY = 5000

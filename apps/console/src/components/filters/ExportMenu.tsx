@@ -1,8 +1,8 @@
 import type { Endpoint } from '@postern/contract/endpoints/endpoint'
 import { Download, FileJson, FileSpreadsheet } from 'lucide-react'
-import { useApi } from '../api/context.ts'
-import { Menu } from '../ui/overlay/Menu.tsx'
-import { openAddress } from '../util/browser.ts'
+import { useApi } from '../../api/context.ts'
+import { Menu } from '../../ui/overlay/Menu.tsx'
+import { openAddress } from '../../util/browser.ts'
 
 interface Props {
   /** Like `Export these requests`. */

@@ -1,11 +1,20 @@
-import { Login } from '../sign-in/auth.ts'
+import { Login, LoginForm } from '../sign-in/auth.ts'
 import { CodeForm, PasskeyForm, PasskeyLogin, PasskeyStart } from '../sign-in/factors.ts'
+import { LoginAnswer } from '../sign-in/second-step.ts'
 import { type Endpoint, nothing } from './endpoint.ts'
 
 const anyone = { auth: 'none' } as const
 
-/** Signing in by more than a password, or by a passkey instead of it. */
-export const secondStep = {
+/** Signing in. Pages that only people who are signed in see do not load it. */
+export const login = {
+  login: {
+    method: 'POST',
+    path: '/api/auth/login',
+    noun: 'Account',
+    ...anyone,
+    body: LoginForm,
+    answer: LoginAnswer,
+  },
   loginByCode: {
     method: 'POST',
     path: '/api/auth/code',
