@@ -132,7 +132,7 @@ test.each<[string, (tokenId: number) => unknown]>([
   const stream = await followStream(`${server.origin}/api/nodes/stream`, { authorization: `Bearer ${token}` })
   await vi.waitFor(() => expect(stream.text).not.toBe(''))
   await work(id)
-  await vi.waitFor(() => expect(stream.isEnded).toBe(true), { timeout: 2000 })
+  await vi.waitFor(() => expect(stream.isEnded).toBe(true), { timeout: 10_000 })
 })
 
 test('a token that asks too often waits, and no other one does', async () => {
