@@ -1,5 +1,6 @@
 import type { Endpoint } from '@postern/contract/endpoints/endpoint'
 import type { Context } from '../context.ts'
+import type { Access } from '../core/access/access.ts'
 import { visibleTo } from '../core/access/visible.ts'
 import { ForbiddenError, NotFoundError, RequestError } from '../core/errors.ts'
 import { type Caller, isPerson } from './auth.ts'
@@ -49,10 +50,15 @@ const HIDDEN = 'something that you may not see'
 /**
  * An error for a limited person. What is taken is compared with everything, but the names of records that they may not
  * see are replaced.
+ * @param context that of the server, which sees everything
  * @param typed what they sent, which they know
  */
-export async function withoutHiddenNames(context: Context, error: unknown, typed: unknown): Promise<unknown> {
-  const { reach } = context.access
+export async function withoutHiddenNames(
+  context: Context,
+  { reach }: Access,
+  error: unknown,
+  typed: unknown,
+): Promise<unknown> {
   if (!(error instanceof RequestError) || !reach) return error
   const texts = [error.message, ...(error.errors ?? []).map(({ message }) => message)]
   const named = texts.flatMap((text) => [...text.matchAll(QUOTED)].flatMap(([, name]) => name ?? []))

@@ -92,7 +92,7 @@ function register<E extends Endpoint>(
       try {
         return await handle(call)
       } catch (error) {
-        throw await withoutHiddenNames(call.context, error, request.body)
+        throw await withoutHiddenNames(request.server.context, call.context.access, error, request.body)
       }
     },
   })
