@@ -141,7 +141,7 @@ test.each([
   const begun = await lab.as(client, 'POST', '/api/account/passkeys/challenge', lab.password, host)
   expect([begun.statusCode, begun.json().code]).toEqual([409, 'conflict'])
   const signIn = await lab.send('/api/auth/passkey/challenge', {}, { host })
-  expect([signIn.statusCode, signIn.json().code]).toEqual([401, 'factor'])
+  expect([signIn.statusCode, signIn.json().code]).toEqual([409, 'conflict'])
   const factors = await lab.as(client, 'GET', '/api/account/factors', undefined, host)
   expect(factors.json().passkeyHost).toBeNull()
 })

@@ -211,6 +211,18 @@ const WRITING: Record<string, (() => Promise<{ statusCode: number; body: string 
   createApiToken: () => client.post('/api/tokens', API_TOKEN),
   revokeApiToken: async () => client.patch(`/api/tokens/${(await apiToken()).id}/revoke`),
   deleteApiToken: async () => client.delete(`/api/tokens/${(await apiToken()).id}`),
+  loginByCode: 'begins a session',
+  beginPasskeyLogin: 'begins a session',
+  loginByPasskey: 'begins a session',
+  beginAuthenticator: 'nothing is stored yet',
+  confirmAuthenticator: 'needs a code of an app',
+  removeAuthenticator: 'needs an app that was confirmed',
+  beginPasskey: 'nothing is stored yet',
+  addPasskey: 'needs a device',
+  renamePasskey: 'needs a device',
+  removePasskey: 'needs a device',
+  makeRecoveryCodes: 'codes are secrets',
+  removeFactors: 'needs a factor',
 }
 
 const all: [string, Endpoint][] = Object.entries(endpoints).filter(([, { method }]) => method !== 'GET')

@@ -2,7 +2,7 @@ import { MESSAGES } from '@postern/contract/messages'
 import type { CodeForm, PasskeyForm, PasskeyStart } from '@postern/contract/sign-in/factors'
 import type { FactorKind, PasskeyRequest, SecondStep } from '@postern/contract/sign-in/second-step'
 import type { Context } from '../../../context.ts'
-import { UnauthenticatedError } from '../../errors.ts'
+import { ConflictError, UnauthenticatedError } from '../../errors.ts'
 import { hashToken } from '../../secrets/secrets.ts'
 import { type BegunSession, beginSession, type SignInPlace } from '../begin-session.ts'
 import { isKnownSource, sourceOf } from '../sources.ts'
@@ -48,14 +48,14 @@ export async function findSecondStep(
   }
 }
 
-/** The first step of a sign-in by a passkey alone. @throws UnauthenticatedError where none can be used */
+/** The first step of a sign-in by a passkey alone. @throws ConflictError where none can be used */
 export async function beginPasskeySignIn(
   context: Context,
   place: SignInPlace,
   key: string | undefined,
 ): Promise<PasskeyStart> {
   const party = await findRelyingParty(context, place.site)
-  if (!party) throw new UnauthenticatedError(PASSKEYS_NOT_HERE, 'factor')
+  if (!party) throw new ConflictError(PASSKEYS_NOT_HERE)
   const { ticket, passkey } = begin(context, { userId: null, stamp: '', party }, place, key, [])
   // There is one where there is a party.
   return { ticket, passkey: passkey as PasskeyRequest }
