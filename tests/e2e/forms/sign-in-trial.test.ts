@@ -77,7 +77,7 @@ describe('the test of the sign-in', () => {
   it('shows the claims of the account, and whether its address counts', async () => {
     const visit = await site.open(PAGE)
     const { page } = visit
-    const card = page.getByRole('region', { name: 'Sign in' })
+    const card = page.getByRole('region', { name: 'Sign in', exact: true })
     await signIn(page, 'ann')
     await card.getByText('Counts', { exact: true }).waitFor()
     await card.getByText('ann@example.com', { exact: true }).waitFor()

@@ -18,7 +18,7 @@ async function addPerson(username: string): Promise<void> {
 async function signIn(page: Page, username: string, password = PASSWORD): Promise<void> {
   await page.getByLabel(label('Username')).fill(username)
   await page.getByLabel(label('Password')).fill(password)
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
 }
 
 /** A browser of this person, at the page of the account. */

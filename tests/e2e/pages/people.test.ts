@@ -26,7 +26,7 @@ async function linkOf(page: Page): Promise<string> {
 async function choosePassword(page: Page, password: string): Promise<void> {
   await page.getByLabel(label('New Password')).fill(password)
   await page.getByLabel(label('The Same Again')).fill(password)
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
 }
 
 async function addPerson(username: string, role = 'viewer'): Promise<InvitedPerson> {
@@ -38,7 +38,7 @@ async function addPerson(username: string, role = 'viewer'): Promise<InvitedPers
 async function signIn(page: Page, username: string, password = PASSWORD): Promise<void> {
   await page.getByLabel(label('Username')).fill(username)
   await page.getByLabel(label('Password')).fill(password)
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
 }
 
 it('an invited editor comes in by the link in another browser, and has no page of people', async () => {
@@ -86,7 +86,7 @@ it('a link that was used says so, and what is wrong with a password stands below
   await choosePassword(page, 'short')
   await page.getByText('must have at least 8 characters').waitFor()
   await page.getByLabel(label('New Password')).fill(PASSWORD)
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.getByText('The two are different. Type the same password.').waitFor()
   await site.api.call('POST', '/api/invites/accept', { token, password: PASSWORD })
   await choosePassword(page, PASSWORD)

@@ -200,7 +200,7 @@ test('the console can require sign-in, and leaves agents and its own host alone'
   await page.waitForURL('https://ops.example.com/login')
   await page.getByLabel('Username').fill('admin')
   await page.locator('input[type=password]').fill(at.installation.env.POSTERN_ADMIN_PASSWORD ?? '')
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.getByRole('heading', { name: 'Client / Nodes' }).waitFor()
   expect(page.url()).toBe('https://ops.example.com/nodes?x=1')
   const answer = async (url: string) => await lab.server.must('curl', '-sk', url)

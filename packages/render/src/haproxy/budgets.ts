@@ -1,5 +1,5 @@
 import type { HaproxyOptions } from './options.ts'
-import { PERIOD, renderTrack, requestRates, sourceKeys } from './rates.ts'
+import { NETWORK, PERIOD, requestRates, SOURCE } from './rates.ts'
 import { COUNTERS } from './streams.ts'
 
 /**
@@ -83,8 +83,8 @@ export function renderRequestBudget(options: HaproxyOptions): string {
     `${condition}{ ${current(requestNetworks)} gt ${limits.network + more} }`,
   ]
   const rates = requestRates(options)
-  return `${renderTrack('http-request', 'source', { counter: requests, table: 'requests' })}
-${renderTrack('http-request', 'network', { counter: requestNetworks, table: 'request_networks' })}
+  return `  http-request track-sc${requests} ${SOURCE} table requests
+  http-request track-sc${requestNetworks} ${NETWORK} table request_networks
   # A visitor who ignores the page loses the connection, with all requests on it: even a page takes memory.
   http-request reject if ${[...over({ source, network }, GRACE_REQUESTS), ...rates.farOver].join(' or ')}
 ${renderOpen(['upgrade_http', 'upgrade_https', 'safe_http', 'safe_https'])}
@@ -113,21 +113,11 @@ export function renderRooms(options: HaproxyOptions): string {
   http-request set-var(txn.room) str(console) if is_console
   http-request set-var(txn.room) str(console_once) if is_console is_once
   acl has_room var(txn.room) -m found
-${renderPlace('place', 'source')}
-${renderPlace('area', 'network')}
+  http-request set-var-fmt(txn.place) "%[var(txn.room)] %[${SOURCE}]" if has_room
+  http-request set-var-fmt(txn.area) "%[var(txn.room)] %[${NETWORK}]" if has_room
   http-request track-sc${room} var(txn.place) table rooms if has_room
   http-request track-sc${roomNetwork} var(txn.area) table areas if has_room
 ${roomNames.map((name) => renderRoom(options, name)).join('\n')}`
-}
-
-/** The key of a room's source, or network. */
-function renderPlace(name: string, of: 'source' | 'network'): string {
-  return sourceKeys(of)
-    .map(
-      ({ sample, condition }) =>
-        `  http-request set-var-fmt(txn.${name}) "%[var(txn.room)] %[${sample}]" if has_room ${condition}`,
-    )
-    .join('\n')
 }
 
 function renderRoom(options: HaproxyOptions, name: RoomName): string {

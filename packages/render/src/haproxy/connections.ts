@@ -2,8 +2,7 @@ import { isIpv4 } from '@postern/net/ip'
 import { SERVICES_SHARE } from './budgets.ts'
 import { FLAGS, routeField } from './maps/routes.ts'
 import { type HaproxyOptions, type HaproxyPaths, ownHosts } from './options.ts'
-import { renderConnectionRate, renderTrack } from './rates.ts'
-import { COUNTERS } from './streams.ts'
+import { renderConnectionRate } from './rates.ts'
 
 /**
  * IPv4 and IPv6 get separate binds: a mapped address as source would slip through IP lists.
@@ -27,8 +26,8 @@ const CROWDED_SHARE = 10
 export function renderSourceLimit(options: HaproxyOptions, room: number): string {
   const { connectionsPerSource } = options
   const network = connectionsPerSource * NETWORK_SHARE
-  return `${renderTrack('tcp-request connection', 'source', { counter: COUNTERS.source, table: 'sources' })}
-${renderTrack('tcp-request connection', 'network', { counter: COUNTERS.network, table: 'networks' })}
+  return `  tcp-request connection track-sc0 src,ipmask(32,64) table sources
+  tcp-request connection track-sc1 src,ipmask(32,48) table networks
 ${renderConnectionRate(options)}
   tcp-request connection set-var(sess.over) bool(true) if { sc0_conn_cur gt ${connectionsPerSource} } or { sc1_conn_cur gt ${network} }
   tcp-request connection reject if { sc0_conn_cur gt ${connectionsPerSource + GRACE_CONNECTIONS} } or { sc1_conn_cur gt ${network + GRACE_CONNECTIONS} }

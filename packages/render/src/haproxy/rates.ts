@@ -9,37 +9,8 @@ interface Rates {
   costly: number
 }
 
-/** The lengths of prefixes that make an address a source, and a network, in HAProxy's tables. */
-const PREFIXES = { source: 64, network: 48 } as const
-/** Every local user of the machine has all of these addresses, so they are one source. */
-const LOOPBACK = { network: '127.0.0.0/8', prefix: 8 }
-
-interface Key {
-  sample: string
-  /** Of the rule that has it. */
-  condition: string
-}
-
-/** The two keys of a source, or a network: of this machine's own addresses, and of all others. */
-export function sourceKeys(of: keyof typeof PREFIXES): [Key, Key] {
-  const key = (ipv4: number) => `src,ipmask(${ipv4},${PREFIXES[of]})`
-  return [
-    { sample: key(LOOPBACK.prefix), condition: `{ src ${LOOPBACK.network} }` },
-    { sample: key(32), condition: `!{ src ${LOOPBACK.network} }` },
-  ]
-}
-
-/** Counts for the source, or the network, of a connection or a request. */
-export function renderTrack(
-  layer: 'tcp-request connection' | 'http-request',
-  of: keyof typeof PREFIXES,
-  { counter, table }: { counter: number; table: string },
-): string {
-  return sourceKeys(of)
-    .map(({ sample, condition }) => `  ${layer} track-sc${counter} ${sample} table ${table} if ${condition}`)
-    .join('\n')
-}
-
+/** In HAProxy's tables, one for the sources and one for their networks. */
+export const [SOURCE, NETWORK] = ['src,ipmask(32,64)', 'src,ipmask(32,48)'] as const
 export const PERIOD = '10s'
 const LEAST_PER_SOURCE = 100
 /** An IPv6 /48 may have so many times as much as a source. */

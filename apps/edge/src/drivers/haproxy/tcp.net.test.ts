@@ -35,8 +35,7 @@ beforeAll(async () => {
   const address = backend.address()
   backendPort = typeof address === 'object' && address ? address.port : 0
   certificate = await makeRealCertificate(7, ['mqtt.example.com'])
-  // All addresses of this machine are one source.
-  lab = await makeHaproxyLab({ portRange: range, connectionsPerSource: 100_000 })
+  lab = await makeHaproxyLab({ portRange: range })
 })
 afterAll(async () => {
   await lab.close()
@@ -218,6 +217,7 @@ test('a port that another program holds is the problem of the service that wants
 test('many idle connections are held, and one more is served', async () => {
   await apply(service(10))
   const idle: Connection[] = []
+  // Few of each source: more than that would be too many of one while most of the room is taken.
   for (let source = 1; source <= 36; source++)
     idle.push(...(await Promise.all(Array.from({ length: 40 }, () => open(base, `127.0.2.${source}`)))))
   await apply(service(10), service(12))
@@ -233,21 +233,19 @@ test('one source leaves others a way to services whose TLS ends here, of which t
   onTestFinished(() => small.close())
   const routes = [makeConsoleRoute(), makeLabPort(20, from, backendPort, { tls: { domain: null } })]
   expect(await small.apply(routes)).toEqual([])
-  const isGreeted = (host: string, localAddress = host) =>
+  const isGreeted = (localAddress: string) =>
     new Promise<boolean>((resolve) => {
-      const way = dial({ port: from, host, localAddress })
+      const way = dial({ port: from, host: '127.0.0.1', localAddress })
       const socket = connectTls({ socket: way, rejectUnauthorized: false })
       onTestFinished(() => void socket.destroy())
       socket.once('data', () => resolve(true)).on('error', () => resolve(false))
       socket.on('close', () => resolve(false))
     })
   let greeted = 0
-  while (await isGreeted('127.0.0.1')) greeted++
+  while (await isGreeted('127.0.3.1')) greeted++
   expect(greeted).toBe(6)
-  // Every local user has all addresses of 127.0.0.0/8, so they are the same source.
-  expect(await isGreeted('127.0.0.1', '127.0.3.2')).toBe(false)
-  for (const _ of ['one', 'two']) expect(await isGreeted('::1')).toBe(true)
-  expect(await isGreeted('::1')).toBe(false)
+  for (const _ of ['one', 'two']) expect(await isGreeted('127.0.3.2')).toBe(true)
+  expect(await isGreeted('127.0.3.2')).toBe(false)
 })
 
 test('the installation’s own ports are none of the range', async () => {
