@@ -60,6 +60,7 @@ describe('the page of all services', () => {
       'Services',
       'Requests',
       'Alerts',
+      'History',
     ])
     await pages.getByText('Services').click()
     await page.getByRole('heading', { name: 'Services', exact: true }).waitFor()
