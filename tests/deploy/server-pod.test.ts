@@ -106,6 +106,7 @@ test('a new pod on the same volumes has the same account and services', async ()
   expect(stopped.map(({ code }) => code)).toEqual([0, 0])
   await startBoth()
   await until('the service to answer again', async () => (await statusOf()) === 200)
-  await signIn(`${dir}/shared/run/server.sock`, 'admin', password)
+  // Services do not wait for the server, which begins a moment later.
+  await until('the same account', () => signIn(`${dir}/shared/run/server.sock`, 'admin', password))
   expect(server.logs()).not.toContain('Password')
 })
