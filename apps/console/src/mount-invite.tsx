@@ -4,7 +4,7 @@ import { Console, type ConsoleContext } from './api/context.ts'
 import { InvitePage } from './pages/invite/InvitePage.tsx'
 import { Toasts } from './ui/feedback/Toasts.tsx'
 
-/** Where a person comes in by a link, whoever is signed in here. */
+/** The page of a link for a person, whether or not somebody is signed in here. */
 export function mount(root: HTMLElement, context: ConsoleContext): void {
   // Another link, opened in the same tab, loads nothing by itself.
   addEventListener('hashchange', () => location.reload())

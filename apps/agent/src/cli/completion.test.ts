@@ -25,7 +25,7 @@ async function render(shell: string): Promise<string> {
   return lines.join('\n')
 }
 
-/** What bash offers after these words, of which the last is being typed. */
+/** What bash offers after these words; the last one is being typed. */
 function complete(script: string, ...words: string[]): string[] {
   const list = words.map((word) => `'${word}'`).join(' ')
   const run = `${script}\nCOMP_WORDS=(${list}); COMP_CWORD=${words.length - 1}; _postern; echo "\${COMPREPLY[*]}"`

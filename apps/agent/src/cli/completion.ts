@@ -69,7 +69,7 @@ function renderFish(commands: Commands): string {
 
 const SHELLS = { bash: renderBash, zsh: renderZsh, fish: renderFish } as const
 
-/** @param load all commands, of which the script knows the names and options */
+/** @param load all commands; the script has their names and options */
 export function defineCompletion(load: () => Promise<Commands>): Command {
   return defineCommand({
     summary: 'print a script that completes commands and options in a shell',

@@ -18,7 +18,7 @@ export interface Wanted {
   asked: Record<string, unknown>
   /** Undefined: as it is. */
   enabled: boolean | undefined
-  /** Of a service: the name of its node, and what visitors speak. */
+  /** For a service: the name of its node, and the protocol that visitors use. */
   node: string
   type: 'http' | 'tcp' | 'udp'
 }

@@ -71,7 +71,7 @@ async function applyPartial(exec: Exec, family: Family, name: string, wanted: st
 const OtherRow = z.object({ dst: z.string(), dev: z.optional(z.string()), type: z.optional(z.string()) })
 
 /**
- * The device by which this machine reaches a part of the network, or all of it, in any table; default routes apart.
+ * The device by which this machine reaches a part of the network, or all of it, in any table; except by default routes.
  * @param own devices that do not count @returns undefined when there is none
  */
 export async function findForeignRoute(

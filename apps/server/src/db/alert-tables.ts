@@ -76,7 +76,7 @@ export interface AlertDeliveriesTable {
   sent_at: number | null
 }
 
-/** Of a node or a service. */
+/** The mute of a node or a service. */
 export interface MutesTable {
   id: Generated<number>
   node_id: Fixed<number | null>

@@ -61,7 +61,7 @@ function readColumns(database: DatabaseSync, table: string, recorded: RecordedTa
 
 const toCamel = (column: string) => column.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 
-/** Of a secret only whether it is there, and, in `after`, whether it is another. */
+/** Reads only whether a secret is there and, in `after`, whether it changed. */
 function readSecret({ name }: Column, row: Row, event: Event): string {
   const there =
     event === 'UPDATE' && row === 'NEW'

@@ -4,7 +4,7 @@ import { migrate } from './migrate.ts'
 import { MIGRATIONS } from './migrations/index.ts'
 import { RECORDED, VALUES } from './recorded-tables.ts'
 
-/** Tables of which the history has nothing, and why. */
+/** Tables that the history leaves out, and why. */
 const OTHERS: Record<string, string> = {
   sessions: 'come and go by themselves',
   invites: 'are links that end, and what is done with them is told by name',

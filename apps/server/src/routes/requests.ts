@@ -25,7 +25,7 @@ export function requestRoutes(app: FastifyInstance): void {
   })
 }
 
-/** Aborts when whoever asked has left. */
+/** Aborts when the client has left. */
 function whileConnected({ raw }: FastifyReply): AbortSignal {
   const controller = new AbortController()
   raw.once('close', () => controller.abort())

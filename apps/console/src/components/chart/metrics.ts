@@ -91,7 +91,7 @@ export const SPAN_WORDS: Readonly<Record<FiguresSpan, string>> = {
   month: 'the last 30 days',
 }
 
-/** Whether nothing was there of which the metric could say something. */
+/** Whether there was nothing that the metric could measure. */
 export function isNothing({ value }: Metric, { whole }: Figures): boolean {
   if (value === 'times') return whole.p50 === null
   return value === 'bytes' ? whole.sent + whole.received === 0 : whole.connections + whole.errors === 0

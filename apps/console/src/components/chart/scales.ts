@@ -31,7 +31,7 @@ const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFra
 const grouped = new Intl.NumberFormat('en-US')
 const short = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 })
 
-/** Of a line of the axis, which has little room: `2K`, `10 MB`, `1.5 s`. */
+/** The label of a line of the axis, which has little room: `2K`, `10 MB`, `1.5 s`. */
 export function tickText(value: number, unit: Unit): string {
   if (value === 0) return '0'
   if (unit === 'count') return compact.format(value)

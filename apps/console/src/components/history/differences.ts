@@ -66,7 +66,7 @@ export function labelOf(kind: string, field: string): string {
   return LABELS[`${kind}.${field}`] ?? LABELS[field] ?? words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** Of a record that stays: what is another now. Of one that came or went: what it has, or had. */
+/** For a record that stays, the fields that changed; for a new or deleted one, all of its fields. */
 export function differencesOf({ kind, name, before, after }: HistoryRecord): Difference[] {
   const all: Fields = { ...before, ...after }
   return Object.keys(all).flatMap((field): Difference[] => {

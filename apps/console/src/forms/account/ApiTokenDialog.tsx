@@ -65,7 +65,7 @@ function ApiTokenFields({
     schema: ApiTokenSchema,
     values: {
       name: '',
-      // The least that is of use: whoever needs more says so.
+      // The least that is useful: a person who needs more chooses it.
       role: 'viewer',
       reach: null,
       expireAt: renderDay(today(new Date(Date.now() + API_TOKEN_DAYS.usual * DAY_MS))),

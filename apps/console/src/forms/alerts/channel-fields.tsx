@@ -106,7 +106,7 @@ function NtfyFields({ form: { control } }: Props) {
         required
         isShown
         placeholder="https://ntfy.sh/your-topic"
-        hint="Whoever knows the topic reads along: choose one that nobody guesses."
+        hint="Anyone who knows the topic can read along: choose one that nobody can guess."
       />
       <SecretField control={control} name="token" label="Access Token (Optional)" placeholder="tk_…" />
     </>

@@ -1,5 +1,5 @@
-import { toFieldErrors } from '@postern/contract/errors'
 import { HistoryQuery } from '@postern/contract/history/history'
+import { addressWith, faultsIn, filtersIn, withoutFaults } from '../../components/filters/address.ts'
 import { kindText } from '../../components/history/words.ts'
 import { formatMoment } from '../../util/time.ts'
 
@@ -8,42 +8,16 @@ export type FilterKey = (typeof FILTER_KEYS)[number]
 /** As the address has them, which are the texts that the API takes. */
 export type Filters = Partial<Record<FilterKey, string>>
 
-/** Of a hand-written address, what is valid is kept. */
+/** The valid filters of an address that somebody may have written. */
 export function readFilters(address: URLSearchParams): Filters {
-  const filters: Filters = {}
-  for (const key of FILTER_KEYS) {
-    const value = address.get(key)
-    if (value) filters[key] = value
-  }
-  for (const field of Object.keys(findErrors(filters))) if (isKey(field)) delete filters[field]
-  return filters
+  const filters = filtersIn(address, FILTER_KEYS)
+  return withoutFaults(filters, findErrors(filters))
 }
 
 /** Field → what is wrong with it. */
-export function findErrors(filters: Filters): Readonly<Record<string, string>> {
-  const result = HistoryQuery.safeParse(filters)
-  const errors = result.success ? [] : toFieldErrors(result.error.issues)
-  const { from, to } = filters
-  const isBackwards = errors.length === 0 && from !== undefined && to !== undefined && from >= to
-  return {
-    ...Object.fromEntries(errors.map(({ field, message }) => [field, message])),
-    ...(isBackwards && { to: 'must be after the beginning' }),
-  }
-}
+export const findErrors = (filters: Filters) => faultsIn(HistoryQuery, filters)
 
-function isKey(field: string): field is FilterKey {
-  return FILTER_KEYS.some((key) => key === field)
-}
-
-/** The address with these filters and nothing else. */
-export function addressOf(filters: Filters): URLSearchParams {
-  const address = new URLSearchParams()
-  for (const key of FILTER_KEYS) {
-    const value = filters[key]
-    if (value) address.set(key, value)
-  }
-  return address
-}
+export const addressOf = (filters: Filters) => addressWith(filters, FILTER_KEYS)
 
 /** What a chip says. @param node its name, where that is known */
 export function chipText(key: FilterKey, value: string, node: string | undefined): string {

@@ -1,6 +1,6 @@
-import { toFieldErrors } from '@postern/contract/errors'
 import { RequestQuery } from '@postern/contract/requests/query'
 import { isReason, REASONS } from '@postern/contract/requests/reasons'
+import { addressWith, faultsIn, filtersIn, withoutFaults } from '../../components/filters/address.ts'
 import { formatMoment } from '../../util/time.ts'
 
 /** What the address of the page holds, by the names of the API; `last` counts back from now. */
@@ -32,41 +32,15 @@ export const SPANS: Readonly<Record<string, { ms: number; text: string }>> = {
 
 /** What the API would refuse counts as absent. */
 export function readFilters(address: URLSearchParams): Filters {
-  const filters: Filters = {}
-  for (const key of FILTER_KEYS) {
-    const value = address.get(key)
-    if (value !== null && value !== '') filters[key] = value
-  }
+  const filters = filtersIn(address, FILTER_KEYS)
   if (filters.last !== undefined && SPANS[filters.last] === undefined) delete filters.last
-  for (const field of Object.keys(findErrors(filters))) if (isKey(field)) delete filters[field]
-  return filters
+  return withoutFaults(filters, findErrors(filters))
 }
 
 /** Field → what is wrong with it. */
-export function findErrors({ last: _, ...filters }: Filters): Readonly<Record<string, string>> {
-  const result = RequestQuery.safeParse(filters)
-  const errors = result.success ? [] : toFieldErrors(result.error.issues)
-  const { from, to } = filters
-  const isBackwards = errors.length === 0 && from !== undefined && to !== undefined && from >= to
-  return {
-    ...Object.fromEntries(errors.map(({ field, message }) => [field, message])),
-    ...(isBackwards && { to: 'must be after the beginning' }),
-  }
-}
+export const findErrors = ({ last: _, ...filters }: Filters) => faultsIn(RequestQuery, filters)
 
-function isKey(field: string): field is FilterKey {
-  return FILTER_KEYS.some((key) => key === field)
-}
-
-/** The address with these filters and nothing else. */
-export function addressOf(filters: Filters): URLSearchParams {
-  const address = new URLSearchParams()
-  for (const key of FILTER_KEYS) {
-    const value = filters[key]
-    if (value) address.set(key, value)
-  }
-  return address
-}
+export const addressOf = (filters: Filters) => addressWith(filters, FILTER_KEYS)
 
 /** As the API takes them. @param now in ms since the epoch */
 export function queryOf({ last, ...filters }: Filters, now: number): Omit<Filters, 'last'> {

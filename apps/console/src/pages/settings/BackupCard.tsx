@@ -85,7 +85,7 @@ function Backups({ state: { directory, keep, copies, last, failure } }: { state:
   return (
     <>
       <p className="hint">
-        A copy of the database and its key, once a day. Whoever has one has all keys of the installation:{' '}
+        A copy of the database and its key, once a day. Anyone who has one has all keys of the installation:{' '}
         {guide}.
       </p>
       <dl className="setting-list">

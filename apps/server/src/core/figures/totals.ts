@@ -55,7 +55,7 @@ export async function takeTotals({ file, log, clock }: Parts): Promise<Totals> {
   }
 }
 
-/** It counts once: whoever starts after a crash must not find it again. */
+/** It counts once: a server that starts after a crash must not find it again. */
 async function takeKept(file: string, log: Logger): Promise<z.infer<typeof Kept> | undefined> {
   try {
     const text = readFileSync(file, 'utf8')

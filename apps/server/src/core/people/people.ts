@@ -85,7 +85,7 @@ export async function updatePerson(
   return await getPerson(context, id)
 }
 
-/** Whoever is disabled is signed out at once, and cannot sign in. @throws NotFoundError, ConflictError */
+/** A disabled person is signed out at once, and cannot sign in. @throws NotFoundError, ConflictError */
 export async function setPersonEnabled(
   context: Context,
   actor: Actor,

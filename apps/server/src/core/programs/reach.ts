@@ -22,7 +22,7 @@ export async function readTokenReach(
   return { nodes: nodes.map(({ node_id }) => node_id), domains: domains.map(({ domain_id }) => domain_id) }
 }
 
-/** Of a new token. Naming one twice means it once. */
+/** Stores the limits of a new token. A node or domain that is named twice counts once. */
 export async function writeTokenReach(
   tx: Transaction<Database>,
   token_id: number,

@@ -30,7 +30,9 @@ export async function readFilter(parts: Parts, filters: RequestFilters): Promise
   }
 }
 
-/** Null: all. One that is deleted may still have been asked for, but not by a limited person, of whom nobody knows that it was theirs. */
+/**
+ * Null: all. People may still ask for a deleted service, except limited people: nobody can tell that it was theirs.
+ */
 async function findServices(
   { db, access }: Parts,
   { service, node, domain }: RequestFilters,

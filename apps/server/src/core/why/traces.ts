@@ -3,7 +3,7 @@ import type { TraceHint, TraceSight } from '@postern/contract/why/trace'
 /** What the edge is asked: see `TraceHint`. */
 export type TraceRequest = Omit<TraceHint, 'type' | 'id'>
 
-/** Questions to one connected edge, of which the answers are still coming. */
+/** Questions to one connected edge whose answers are still coming. */
 export interface Traces {
   /** @returns what ends the listening */
   begin(request: TraceRequest, onSight: (sight: TraceSight) => void): () => void
