@@ -67,7 +67,7 @@ const scenes: Scene[] = [
     name: 'alerts-ntfy',
     path: () => '/alerts/channels',
     act: (page) => kind(page, 'ntfy'),
-    shows: 'choose one that nobody guesses',
+    shows: 'choose one that nobody can guess',
   },
   {
     name: 'alerts-webhook',
