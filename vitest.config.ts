@@ -74,8 +74,9 @@ export default defineConfig({
           ...withPrograms,
         },
       },
-      // Builds and starts what people install: `npm run test:deploy`.
+      // `npm run test:long`: what people install, built and started; and the short bench, with the machine to itself.
       { test: { name: 'deploy', include: ['tests/deploy/**/*.test.ts'], ...veryPatient, ...oneByOne } },
+      { test: { name: 'bench', include: ['bench/**/*.test.ts'], ...veryPatient, ...oneByOne } },
     ],
   },
 })

@@ -33,12 +33,12 @@ const VERBS = {
   why: { programs: [], build: false },
   package: { programs: ['package'], build: true },
   demo: { programs: ['runtime', 'demo'], build: true },
-  test: { programs: ['runtime', 'demo', 'bench', 'test'], build: true },
-  'test-deploy': {
-    programs: ['runtime', 'demo', 'test', 'package', 'deploy'],
+  test: { programs: ['runtime', 'demo', 'test'], build: true },
+  'test-long': {
+    programs: ['runtime', 'demo', 'bench', 'test', 'package', 'deploy'],
     build: true,
     script: 'scripts/test.ts',
-    args: ['deploy'],
+    args: ['deploy', 'bench'],
   },
   'test-haproxy': { programs: ['runtime', 'demo', 'test'], build: true },
   attacks: { programs: ['runtime', 'test'], build: false },

@@ -12,8 +12,8 @@ const dir = tempDir()
  * Runs `.ci/run` with an npm that prints this text and exits with this code, one for each of its runs.
  * @returns the last line, and the exit code
  */
-function runWith(test: string, deploy: string): [line: string | undefined, code: number | null] {
-  const cases = `test) ${test} ;; "run test:deploy") ${deploy} ;; *) exit 99 ;;`
+function runWith(test: string, long: string): [line: string | undefined, code: number | null] {
+  const cases = `test) ${test} ;; "run test:long") ${long} ;; *) exit 99 ;;`
   writeFileSync(join(dir, 'npm'), `#!/bin/sh\ncase "$*" in ${cases} esac\n`)
   chmodSync(join(dir, 'npm'), 0o755)
   const env = { ...process.env, PATH: `${dir}:${process.env.PATH}` }

@@ -4,10 +4,10 @@ import { fileURLToPath } from 'node:url'
 import { run } from '@postern/testkit/processes/exec'
 import { tempDir } from '@postern/testkit/temp-dir'
 import { expect, it } from 'vitest'
-import { BenchError, judge, Report } from '../../bench/figures.ts'
+import { BenchError, judge, Report } from './figures.ts'
 
-const MAIN = fileURLToPath(new URL('../../bench/main.ts', import.meta.url))
-const LIMITS = new URL('../../bench/limits.json', import.meta.url)
+const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url))
+const LIMITS = new URL('./limits.json', import.meta.url)
 /** Tests run on machines that also do other work. */
 const PATIENCE = 5
 
