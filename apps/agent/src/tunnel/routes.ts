@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import { messageOf } from '@postern/host/errors'
 import type { Exec } from '@postern/host/processes/exec'
 import { findCidr, formatCidr } from '@postern/net/cidr'
@@ -79,18 +80,21 @@ export async function findForeignRoute(
   network: string,
   own: readonly string[],
 ): Promise<string | undefined> {
+  for (let looks = 1; ; looks++) {
+    const device = await findDevice(exec, network, own)
+    if (device === undefined || !NAMELESS.test(device) || looks === MOST_LOOKS) return device
+    await pause(LOOK_AGAIN)
+  }
+}
+
+/** `ip` names a device so that is deleted while it looks. It may be ours, and its routes go with it. */
+const NAMELESS = /^if\d+$/
+const [MOST_LOOKS, LOOK_AGAIN] = [5, 100]
+
+async function findDevice(exec: Exec, network: string, own: readonly string[]): Promise<string | undefined> {
   for (const which of ['root', 'match']) {
-    const rows = await listRows(
-      exec,
-      OtherRow,
-      familyOf(network),
-      'route',
-      'show',
-      'table',
-      'all',
-      which,
-      network,
-    )
+    const shown = ['route', 'show', 'table', 'all', which, network]
+    const rows = await listRows(exec, OtherRow, familyOf(network), ...shown)
     const other = rows.find(
       ({ dst, dev = '', type = 'unicast' }) => dst !== 'default' && type === 'unicast' && !own.includes(dev),
     )
