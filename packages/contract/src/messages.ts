@@ -40,6 +40,8 @@ export const MESSAGES = {
     'Services were at this name, and what they left in browsers could act in the console. Choose a name that no service had.',
   namedConsole:
     'The console was at this name: browsers and agents may still send it what opens the console. Choose another name.',
+  consolesName:
+    'The console is at this name, or was: what is in browsers still opens it. Choose another name, or ask an administrator to save this.',
   leftServices:
     'Services would stay at the name that the console leaves, where browsers and agents may still send what opens the console. Move them first.',
   code: 'Enter the six digits that the app shows, or a recovery code.',

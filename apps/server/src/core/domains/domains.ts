@@ -15,6 +15,7 @@ import type { Patch } from '../patch.ts'
 import { keepDomain } from '../publishing/given.ts'
 import { readForm } from '../stale.ts'
 import { findDomainProblem, findKindProblem, findTaken, findUpdateProblems } from './checks.ts'
+import { refuseConsolesDomain } from './console-domain.ts'
 import { findProviderProblem, refuseRequired, refuseShared, writeMembers } from './members.ts'
 import { formOf, getDomain } from './records.ts'
 import { renameDomain } from './rename.ts'
@@ -93,6 +94,7 @@ export async function updateDomain(
   patch: Patch<DomainForm>,
 ): Promise<Domain> {
   const before = await getDomain(context, id)
+  await refuseConsolesDomain(context, context.db, before)
   const { values, errors } = await readForm(context.db, 'domains', id, () =>
     patch.read(formOf(before), before.updated_at),
   )
@@ -110,6 +112,7 @@ export async function updateDomain(
   const issued = isLeaving || isRenamed ? await context.authority.issue([domain]) : undefined
   return await change(context, { actor, what: 'domain updated' }, async (tx, revision) => {
     const current = await getDomain({ ...context, db: tx }, id)
+    await refuseConsolesDomain(context, tx, current)
     const form = patch.onto(formOf(current), current.updated_at)
     refuseRenamedMeanwhile(before, current)
     const used = isRenamed ? await findUsedByOthers(tx, id, domain) : []
@@ -159,6 +162,7 @@ function refuseRenamedMeanwhile(before: Domain, current: Domain): void {
 export async function removeDomain(context: Context, actor: Actor, id: number): Promise<{ id: number }> {
   const { domain } = await getDomain(context, id)
   const gone = await change(context, { actor, what: 'domain deleted' }, async (tx) => {
+    await refuseConsolesDomain(context, tx, { id, domain })
     await refuseUsed(tx, { id, domain })
     await deleteDomain(tx, id)
     return { value: { id }, touched: { domains: [id] }, name: domain }

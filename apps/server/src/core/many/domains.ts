@@ -3,6 +3,7 @@ import type { Actor } from '../../changes/actor.ts'
 import type { Context } from '../../context.ts'
 import { mayReachDomain } from '../access/access.ts'
 import { seenBy } from '../access/visible.ts'
+import { refuseConsolesDomain } from '../domains/console-domain.ts'
 import { deleteDomain, refuseUsed } from '../domains/domains.ts'
 import { listFilteredDomains } from '../domains/records.ts'
 import { NotFoundError } from '../errors.ts'
@@ -31,6 +32,7 @@ export async function changeDomains(context: Context, actor: Actor, form: ManyDo
           const row = rows.get(id)
           if (!row) throw new NotFoundError('Domain')
           await refuseStale(tx, 'domains', row, seen)
+          await refuseConsolesDomain(context, tx, row)
           await refuseUsed(tx, row)
           await deleteDomain(tx, id)
           return { updated_at: null, touched: { domains: [id] } }

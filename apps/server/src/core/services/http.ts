@@ -42,16 +42,18 @@ export const http: ServiceKind<HttpServiceForm, HttpService> = {
 
 /** Asked about a name that is new for the service, and of the console also about the one that it leaves to others. */
 async function findUsed(
-  { config }: Context,
+  { access, config }: Context,
   db: Kysely<Database>,
   { domain, confirmUsedName }: Partial<HttpServiceForm>,
   before: ServiceRecordRow | undefined,
 ): Promise<FieldError[]> {
-  if (!domain || confirmUsedName || domain === before?.domain) return []
+  const isAdmin = access.role === 'admin'
+  if (!domain || (confirmUsedName && isAdmin) || domain === before?.domain) return []
   const isConsole = before?.system === 1
   const isThere = config.ownHosts.includes(domain) || domain === (await findConsoleDomain(db))
   if (!isConsole && isThere) return []
-  return await findUsedName(db, { domain, isConsole })
+  const used = await findUsedName(db, { domain, isConsole })
+  return isAdmin ? used : used.map(({ field }) => ({ field, message: MESSAGES.consolesName }))
 }
 
 /** Services that share the console's name would be alone there, and get what opens the console. */

@@ -39,19 +39,20 @@ export const tcp: ServiceKind<TcpServiceForm, TcpService> = {
  * service needs no new confirmation.
  */
 async function findSharedCookies(
-  { config }: Context,
+  { access, config }: Context,
   db: Kysely<Database>,
   { domain, ssl, confirmSharedCookies }: Partial<TcpServiceForm>,
   before: ServiceRecordRow | undefined,
 ): Promise<FieldError[]> {
-  if (domain === undefined || ssl !== true || confirmSharedCookies) return []
+  const isAdmin = access.role === 'admin'
+  if (domain === undefined || ssl !== true || (confirmSharedCookies && isAdmin)) return []
   if (before?.ssl === 1 && before.domain === domain) return []
   const host = domain ?? config.publicHost
   const wasConsoles = (await findUsedName(db, { domain: host, isConsole: false })).length > 0
   const isConsoles = wasConsoles || config.ownHosts.includes(host) || host === (await findConsoleDomain(db))
-  return isConsoles || (await hasSignIn(db, host))
-    ? [{ field: 'domain', message: MESSAGES.sharedCookies }]
-    : []
+  if (isConsoles && !isAdmin) return [{ field: 'domain', message: MESSAGES.consolesName }]
+  if (confirmSharedCookies || !(isConsoles || (await hasSignIn(db, host)))) return []
+  return [{ field: 'domain', message: MESSAGES.sharedCookies }]
 }
 
 interface Around<P extends PortProto | undefined> {

@@ -4,7 +4,9 @@ import type { Kysely } from 'kysely'
 import type { Actor } from '../../changes/actor.ts'
 import { change, nextTime, updateStated } from '../../changes/change.ts'
 import type { LiveBus } from '../../changes/live.ts'
+import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
+import { refuseConsolesDomain } from '../domains/console-domain.ts'
 import { ConflictError, NotFoundError } from '../errors.ts'
 import { listOrPage } from '../pages.ts'
 
@@ -77,7 +79,7 @@ export async function listSignIns(
  * @throws NotFoundError, ConflictError for an e-mail that is not on the list
  */
 export async function endSessions(
-  parts: Parts,
+  parts: Parts & Pick<Context, 'access' | 'config'>,
   actor: Actor,
   domainId: number,
   email: string,
@@ -89,6 +91,7 @@ export async function endSessions(
       .where('id', '=', domainId)
       .executeTakeFirst()
     if (!domain) throw new NotFoundError('Domain')
+    await refuseConsolesDomain(parts, tx, { id: domainId, ...domain })
     const gone = await tx
       .deleteFrom('domain_members')
       .where('domain_id', '=', domainId)
