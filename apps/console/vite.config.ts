@@ -12,7 +12,7 @@ const CHUNKS = [
   { name: 'framework', test: /node_modules.(react|react-dom|scheduler|zod)\// },
   {
     name: 'base',
-    test: /preload-helper|src.(main|connect|api.context|stores.(arrival|draft)|util.urls|ui.\w+.(Banner|TextInput|Field)|components.(Glyph|ThemeToggle))\.tsx?$/,
+    test: /preload-helper|src.(main|connect|api.context|stores.(arrival|draft|brought-ticket)|util.urls|ui.\w+.(Banner|TextInput|Field)|components.(Glyph|ThemeToggle))\.tsx?$/,
   },
   { name: 'form', test: /src.forms.\w+.(use-form-shell|TextField)\.tsx?$/ },
   { name: 'sign-in', test: /src.(mount-login|pages.login.|components.sign-in.)/ },

@@ -35,6 +35,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'Every change is in the history': 'each endpoint of the contract is called',
   'No secret is in the history': 'it is about files of the server',
   'An entry that was changed, removed': 'it is about files of the server',
+  'Nobody pushes what others did': 'it takes a hundred thousand changes',
   'People see only the changes': 'each kind of person asks the server',
   'Passwords are hashed slowly': 'it is about files of the server',
   'After a backup was restored': 'it is about files of the server',

@@ -79,6 +79,8 @@ const OF_WHY = ['apps/server/src/core/why', 'apps/edge/src/trace', 'packages/con
 const NOT_SHOWN = [
   /^[A-Z]+ /,
   /^(Usage|Description=|Post(Up|Down) =)/,
+  // The subjects of e-mails.
+  /^(New password for|Invitation to) Postern at …$/,
   // What follows it has its own entry.
   /^Line … …$/,
   /^(Configuring postern|Connecting node|Connection established)/,

@@ -68,11 +68,20 @@ function textOf(node: Node): string | undefined {
   if (node.type === 'Literal') return typeof node.value === 'string' ? node.value : undefined
   if (node.type === 'TemplateLiteral') {
     const parts = node.quasis as { value: { cooked: string } }[]
-    return parts.map(({ value }) => value.cooked).join('…')
+    const values = node.expressions as Node[]
+    return parts.map(({ value }, at) => value.cooked + placeOf(values[at])).join('')
   }
   if (node.type !== 'BinaryExpression' || node.operator !== '+') return undefined
   const [left, right] = [node.left, node.right].map((side) => (isNode(side) ? textOf(side) : undefined))
   return left === undefined || right === undefined ? undefined : left + right
+}
+
+/** What stands for a value. */
+function placeOf(value: Node | undefined): string {
+  if (!value) return ''
+  const isQuoted =
+    value.type === 'CallExpression' && isNode(value.callee) && nameOf(value.callee) === 'quoted'
+  return isQuoted ? '“…”' : '…'
 }
 
 function isLogCall(node: Node): boolean {

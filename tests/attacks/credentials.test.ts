@@ -3,13 +3,12 @@ import { readFileSync } from 'node:fs'
 import { type Endpoint, pathOf } from '@postern/contract/endpoints/endpoint'
 import { endpoints } from '@postern/contract/endpoints/endpoints'
 import { SESSION_KEY_HEADER } from '@postern/contract/sign-in/auth'
-import { addPerson } from '@postern/testkit/people'
-import { type Client, startTestServer } from '@postern/testkit/server'
+import { addPerson, openSession } from '@postern/testkit/people'
+import { type Client, startTestServer, TEST_ADMIN } from '@postern/testkit/server'
 import { shared } from '@postern/testkit/shared'
 import type { InjectOptions } from 'fastify'
 import { sql } from 'kysely'
 import { beforeAll, expect, test } from 'vitest'
-import { createSession } from '../../apps/server/src/core/accounts/sessions.ts'
 import { CARRIERS, type Carrier, type CredentialKind, NONSENSE, verdictOf } from './tables/credentials.ts'
 
 const all: [string, Endpoint][] = Object.entries(endpoints)
@@ -61,9 +60,7 @@ beforeAll(async () => {
 })
 
 const KEY = 'A'.repeat(43)
-const ORIGIN = { address: '', host: '', browser: '' }
-const newSession = async (key?: string) =>
-  (await createSession(server.context, other.userId, ORIGIN, key)).token
+const newSession = async (key?: string) => (await openSession(server.context, other.userId, key)).token
 
 async function newTicket(session: string): Promise<string> {
   const headers = { authorization: `Bearer ${session}` }
@@ -96,7 +93,7 @@ async function makeNodes(): Promise<Credential[]> {
 
 async function makePrograms(): Promise<Credential[]> {
   const make = async (name: string): Promise<{ id: number; token: string }> =>
-    (await client.post('/api/tokens', { name, role: 'admin' })).json()
+    (await client.post('/api/tokens', { name, role: 'admin', password: TEST_ADMIN.password })).json()
   const [plain, revoked, expired, gone] = [
     await make('plain'),
     await make('revoked'),

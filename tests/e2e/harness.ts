@@ -43,6 +43,8 @@ export interface Site {
 
 export interface OpenOptions {
   signedIn?: boolean
+  /** Another address of the server, by default the site's. Its certificate is not checked. */
+  origin?: string
   width?: number
   height?: number
   scheme?: 'light' | 'dark'
@@ -96,7 +98,7 @@ export async function startSite(settings: Record<string, string> = {}): Promise<
       await whenStarted(server, 'the server', () => isHealthy(api))
     },
     async open(path, options) {
-      const visit = await openPage(browser, origin, api.token, path, options)
+      const visit = await openPage(browser, options?.origin ?? origin, api.token, path, options)
       if (TestRunner.getCurrentTest()) onTestFinished(() => end(visit))
       else visits.push(visit)
       return visit
@@ -144,6 +146,7 @@ async function openPage(
   const context = await browser.newContext({
     viewport: { width, height },
     colorScheme: scheme,
+    ignoreHTTPSErrors: origin.startsWith('https:'),
     ...(timezoneId && { timezoneId }),
     reducedMotion: 'reduce',
     permissions: ['clipboard-read', 'clipboard-write'],

@@ -1,4 +1,5 @@
 import type { InvitedPerson } from '@postern/contract/people/people'
+import type { DeviceCodes } from '@postern/contract/sign-in/device'
 import { shared } from '@postern/testkit/shared'
 import type { Page } from 'playwright'
 import { label, startSite } from './harness.ts'
@@ -37,6 +38,9 @@ const scenes: Scene[] = [
   { name: 'account', path: () => '/account', shows: 'This session' },
   { name: 'account-name', path: () => '/account', act: openName, shows: 'keeps the old name' },
   { name: 'account-password', path: () => '/account', act: openPassword, shows: 'The Same Again' },
+  { name: 'device-code', path: () => '/device', shows: 'Somebody else gave you this code?' },
+  { name: 'device-asks', path: () => '/device', act: openDevice, shows: 'from another network than yours' },
+  { name: 'device-denied', path: () => '/device', act: denyDevice, shows: 'You can close this page' },
   {
     name: 'invite',
     path: () => `/invite#${company.token}`,
@@ -48,7 +52,7 @@ const scenes: Scene[] = [
     name: 'invite-reset',
     path: () => `/invite#${company.reset}`,
     signedIn: false,
-    shows: 'The old one and all',
+    shows: 'The old one ends, with all your sessions',
   },
   {
     ...{ name: 'invite-dead', path: () => '/invite#pti_unknown', signedIn: false },
@@ -89,6 +93,19 @@ async function openDelete(page: Page): Promise<void> {
 
 async function openName(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Change Name' }).click()
+}
+
+async function openDevice(page: Page): Promise<void> {
+  const { json } = await site.api.call('POST', '/api/auth/device', { client: 'build-server-07.internal' })
+  // The call checks it against the contract.
+  await page.getByLabel(label('Code')).fill((json as DeviceCodes).user_code)
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByLabel('Sees').selectOption('Chosen nodes and domains')
+}
+
+async function denyDevice(page: Page): Promise<void> {
+  await openDevice(page)
+  await page.getByRole('button', { name: 'Deny' }).click()
 }
 
 async function openPassword(page: Page): Promise<void> {

@@ -34,7 +34,8 @@ beforeAll(async () => {
     makeLabRoute(3, service.port, { domain: null, path: '/tool' }),
     makeLabRoute(4, service.port, { domain: APP }),
   ])
-  const made = await site.api.call('POST', '/api/tokens', { name: 'backup', role: 'viewer' })
+  const form = { name: 'backup', role: 'viewer', password: site.password }
+  const made = await site.api.call('POST', '/api/tokens', form)
   // The call above checks the answer against the contract.
   token = (made.json as CreatedApiToken).token
 })

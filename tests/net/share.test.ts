@@ -34,7 +34,8 @@ const isThere = async (address: string) => (await visit(lab.visitor, address)).b
 let token = ''
 beforeAll(async () => {
   await startEcho(lab.server, `${installation.dataDir}/upstreams`, PORT, '127.0.0.1')
-  token = (await call<CreatedApiToken>('POST', '/api/tokens', { name: 'share', role: 'editor' })).token
+  const form = { name: 'share', role: 'editor', password: installation.password }
+  token = (await call<CreatedApiToken>('POST', '/api/tokens', form)).token
 })
 
 test('without the fingerprint of the server nothing is sent to it; with a wrong one neither', async () => {

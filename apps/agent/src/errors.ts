@@ -16,7 +16,7 @@ export const EXIT_CODES = {
   'server-answer': [13, "the agent cannot use the server's answer"],
   'not-reached': [14, 'for why: visitors of the address get no answer'],
   'not-signed-in': [15, 'there is no server to work with: use postern login'],
-  'not-allowed': [16, 'the token may not do this'],
+  'not-allowed': [16, 'the token may not do this, or a person denied it'],
   'not-found': [17, 'there is no such record, or several have this name'],
   refused: [18, 'the server refused the values, or they conflict with another record'],
   different: [19, 'for diff: the server is not as the file says'],

@@ -23,9 +23,11 @@ export function connect(): ConsoleContext {
     onSignIn: () => location.reload(),
     onFactorWanted() {
       if (location.pathname === urls.setUpFactor()) return
-      session.remember(location.pathname + location.search)
+      session.remember(location.pathname + location.search + location.hash)
       location.replace(urls.setUpFactor())
     },
+    // Seldom asked for.
+    onConfirm: async () => (await import('./api/confirm-person.ts')).confirmPerson(api),
     onBadRequest: toast.error,
   })
   return { api, session }

@@ -4,12 +4,14 @@ import { BrowserRouter, matchRoutes, useRoutes } from 'react-router'
 import { Console, type ConsoleContext } from './api/context.ts'
 import { type PageRoute, routes } from './routes.tsx'
 import { guardBack } from './stores/back.ts'
+import { keepTicket } from './stores/brought-ticket.ts'
 import { Toasts } from './ui/feedback/Toasts.tsx'
 import { urls } from './util/urls.ts'
 
 /** Everything behind the sign-in page. */
 export async function mount(root: HTMLElement, context: ConsoleContext): Promise<void> {
   const { session } = context
+  keepTicket()
   const signIn = () => location.replace(urls.login())
   session.onEnd(signIn)
   // Back may restore a page with data that its session had loaded.

@@ -6,6 +6,7 @@ import { routePaths, urls } from './util/urls.ts'
 const examples = {
   home: urls.home(),
   setUpFactor: urls.setUpFactor(),
+  device: urls.device(),
   domains: urls.domains(),
   testSignIn: urls.testSignIn(),
   domainLogs: urls.domainLogs('app.example.com'),

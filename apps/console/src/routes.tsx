@@ -25,6 +25,7 @@ const PAGES: Record<keyof typeof routePaths, LoadPage> = {
   serviceTraffic: async () => (await import('./pages/traffic/ServiceTrafficPage.tsx')).ServiceTrafficPage,
   account: async () => (await import('./pages/account/AccountPage.tsx')).AccountPage,
   people: async () => (await import('./pages/people/PeoplePage.tsx')).PeoplePage,
+  device: async () => (await import('./pages/device/DevicePage.tsx')).DevicePage,
   setUpFactor: async () => (await import('./pages/account/SetUpFactorPage.tsx')).SetUpFactorPage,
   settings: async () => (await import('./pages/settings/SettingsPage.tsx')).SettingsPage,
   alerts: async () => (await import('./pages/alerts/AlertsPage.tsx')).AlertsPage,
@@ -37,8 +38,8 @@ export type PageRoute = RouteObject & { handle?: LoadPage }
 
 const isPage = (name: string): name is keyof typeof PAGES => Object.hasOwn(PAGES, name)
 
-/** Has nothing around it. */
-const ALONE = 'setUpFactor'
+/** They have nothing around them. */
+const ALONE: readonly (keyof typeof PAGES)[] = ['setUpFactor', 'device']
 
 /** The router's table; the `handle` of a page loads it. */
 export const routes: PageRoute[] = [
@@ -52,12 +53,12 @@ export const routes: PageRoute[] = [
     children: [
       ...Object.keys(routePaths)
         .filter(isPage)
-        .filter((name) => name !== ALONE)
+        .filter((name) => !ALONE.includes(name))
         .map((name) => routeOf(name)),
       { path: '*', element: <NotFoundPage /> },
     ],
   },
-  aloneRoute(),
+  ...ALONE.map(aloneRoute),
 ]
 
 function routeOf(name: keyof typeof PAGES): PageRoute {
@@ -71,8 +72,8 @@ function routeOf(name: keyof typeof PAGES): PageRoute {
   }
 }
 
-function aloneRoute(): PageRoute {
-  const route = routeOf(ALONE)
+function aloneRoute(name: keyof typeof PAGES): PageRoute {
+  const route = routeOf(name)
   return { ...route, element: <BareFrame>{route.element}</BareFrame> }
 }
 

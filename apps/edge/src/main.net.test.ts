@@ -119,6 +119,8 @@ test('at whatever step of a change it is killed, the next one reaches the same s
     seen.push(await world())
     worlds ??= seen
     expect(seen).toEqual(worlds)
+    // One that checks a configuration, or serves its last connections, is there for a moment.
+    await until('no others', async () => (await programs()).length === 2)
     running ??= await programs()
     expect(await programs()).toEqual(running)
     child.send(steps)

@@ -74,6 +74,7 @@ export const OUTLINE: readonly OutlineGroup[] = [
       page('people', 'People'),
       page('accounts', 'Accounts and passwords'),
       page('second-factors', 'Second factors and passkeys'),
+      page('sign-in-to-the-console', 'Sign in by a provider'),
       page('palette', 'Search and commands'),
       page('many-at-once', 'Many at once'),
       page('cli', 'The postern command'),

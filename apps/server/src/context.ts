@@ -4,10 +4,12 @@ import { SESSION_KEY_HEADER } from '@postern/contract/sign-in/auth'
 import { type Disk, observeDisk } from '@postern/host/disk'
 import { type Logger, pino } from 'pino'
 import { loadAuthority } from './certificates/authority.ts'
+import { HISTORY_BOUNDS, type HistoryBounds } from './changes/letting-go.ts'
 import { createLiveBus } from './changes/live.ts'
 import { publicUrl, type ServerConfig } from './config.ts'
 import { UNLIMITED } from './core/access/access.ts'
-import { createAttempts } from './core/accounts/attempts.ts'
+import { createAttempts, HOUR_MS } from './core/accounts/attempts.ts'
+import { createConfirmations } from './core/accounts/confirmations.ts'
 import { createFactorLimits } from './core/accounts/factors/limits.ts'
 import type { StepTokenKind } from './core/accounts/factors/step-tokens.ts'
 import { createGate } from './core/accounts/gate.ts'
@@ -16,6 +18,7 @@ import { PASSWORD_COST, type PasswordCost } from './core/accounts/passwords.ts'
 import { createTickets } from './core/accounts/tickets.ts'
 import { OUTSIDE, type Outside } from './core/alerts/deliver/outside.ts'
 import { createBackups } from './core/backup/backups.ts'
+import { createProviderLogins } from './core/console-sign-in/logins.ts'
 import { createDesiredState } from './core/desired-state/desired-state.ts'
 import { skipGivenIds } from './core/domains/entry-ids.ts'
 import { createProofs } from './core/domains/proofs.ts'
@@ -30,6 +33,7 @@ import { readAgentFiles } from './core/nodes/agent-files.ts'
 import { createAgents } from './core/nodes/agents.ts'
 import { createLiveFigures } from './core/nodes/figures.ts'
 import { createTokenUses } from './core/nodes/token-uses.ts'
+import { createDevices } from './core/programs/devices.ts'
 import { createProgramRates } from './core/programs/rates.ts'
 import { openSecrets } from './core/secrets/sealed-rows.ts'
 import { loadSettings } from './core/settings/live-settings.ts'
@@ -59,6 +63,8 @@ export interface World {
   outside: Outside
   disk(directory: string): Promise<Disk | null>
   passwordCost: PasswordCost
+  /** How much of the history is kept. */
+  historyBounds: HistoryBounds
 }
 
 /** Everything alive in the server, built once. */
@@ -73,6 +79,7 @@ export const realWorld: World = {
   outside: OUTSIDE,
   disk: observeDisk,
   passwordCost: PASSWORD_COST,
+  historyBounds: HISTORY_BOUNDS,
 }
 
 /**
@@ -148,6 +155,10 @@ export async function buildContext(given: ServerConfig, log: Logger, world: Worl
       edges: createEdgeHub({ db, bus, live, counts, logs, log, ...world }),
       feeds: createFeeds(bus, (err) => log.error({ err }, 'a stream could not be computed')),
       loginLimits: createLoginLimits(world.clock),
+      /** People's way to a provider and back to the console, */
+      providerLogins: createProviderLogins({ ...world, config, db, log, secrets }),
+      /** and how often a source begins it. */
+      begunLogins: createAttempts(world.clock),
       /** Limits wrong codes and passkeys, once a password was right or instead of it. */
       factorLimits: createFactorLimits(world.clock),
       /** What steps of signing in, and of setting up a second factor, pass on. */
@@ -156,6 +167,10 @@ export async function buildContext(given: ServerConfig, log: Logger, world: Worl
       programRates: createProgramRates(world.clock),
       /** and how often a source shows unknown ones. */
       unknownTokens: createAttempts(world.clock),
+      /** Commands that a person signs in by a browser, and limits of their codes. */
+      devices: createDevices(world.clock, world.randomBytes),
+      deviceAttempts: createAttempts(world.clock),
+      confirmations: createConfirmations(world.clock),
       tickets: createTickets(world.randomBytes(32), world.clock),
       /** Proofs of domain checks that are under way. */
       proofs: createProofs(world.randomBytes),
@@ -167,6 +182,8 @@ export async function buildContext(given: ServerConfig, log: Logger, world: Worl
       publishAttempts: createAttempts(world.clock),
       /** Limits the messages that people send to try a channel. */
       alertTests: createAttempts(world.clock),
+      /** Limits the links that people send by e-mail, in an hour. */
+      linkMails: createAttempts(world.clock, HOUR_MS),
       /** Checking a password takes 19 MB and a thread for some 60 ms. */
       passwordGate: createGate(1, 50),
       authority: await loadAuthority({ db, secrets, ...world }),

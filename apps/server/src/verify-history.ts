@@ -1,6 +1,6 @@
 import { messageOf } from '@postern/host/errors'
 import { exitCodeOf, UsageError } from '@postern/host/flags'
-import { verifyChain } from './changes/chain.ts'
+import { verifyChain } from './changes/verify.ts'
 import { readConfig } from './config.ts'
 import { openForReading } from './db/open.ts'
 import { observeNetwork } from './network.ts'
@@ -20,22 +20,35 @@ async function main([hash, ...more]: readonly string[]): Promise<void> {
       const verdict = await verifyChain(tx)
       if (!verdict.isWhole)
         throw new Error(`the history is broken at revision ${verdict.brokenAt}: ${verdict.why}`)
-      const { entries, head } = verdict
+      const { entries, head, stripped, folded } = verdict
       const there =
         hash &&
-        (await tx.selectFrom('changes').select('revision').where('hash', '=', hash).executeTakeFirst())
+        (await tx
+          .selectFrom('changes')
+          .select('revision')
+          .where((eb) => eb.or([eb('hash', '=', hash), eb('before_hash', '=', hash)]))
+          .orderBy('revision')
+          .limit(1)
+          .executeTakeFirst())
       if (hash && !there)
         throw new Error(
-          `the history has no entry with the hash ${hash}: it is too old to be kept, or the history is another one`,
+          `the history has no entry with the hash ${hash}: it is no longer kept, or the history is another one`,
         )
       const found = there ? ` It has the entry of the export, revision ${there.revision}.` : ''
       process.stdout.write(
-        `The history is whole: ${entries} entries up to revision ${head.revision}, head ${head.hash}.${found}\n`,
+        `The history is whole: ${entries} entries up to revision ${head.revision}, head ${head.hash}.${wordsOfGone(stripped, folded)}${found}\n`,
       )
     })
   } finally {
     await db.destroy()
   }
+}
+
+/** What was let go to make room. */
+function wordsOfGone(stripped: number, folded: number): string {
+  const headers = stripped > 0 ? ` ${stripped} of these have lost their fields, to make room.` : ''
+  const more = folded > 0 ? ` Of ${folded} more only the number is kept.` : ''
+  return headers + more
 }
 
 main(process.argv.slice(2)).catch((error: unknown) => {

@@ -1,4 +1,5 @@
-import type { AddressInfo } from 'node:net'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { SMTPServer } from 'smtp-server'
 import { issueLeaf, issueRoot } from '../src/certificates/issue.ts'
 
@@ -15,10 +16,13 @@ interface Mail {
 export async function startMailServer({
   security,
   refuses,
+  ports = [0],
 }: {
   security: 'tls' | 'starttls' | 'none'
   /** A text that its filter refuses for good. */
   refuses?: string
+  /** The first that is free is taken. */
+  ports?: readonly number[]
 }) {
   const now = new Date()
   const root = await issueRoot('Root of a test', now)
@@ -56,7 +60,8 @@ export async function startMailServer({
       })
     },
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const free = await Promise.any(ports.map(async (port) => (port === 0 ? 0 : await findFree(port))))
+  await new Promise<void>((resolve) => server.listen(free, '127.0.0.1', resolve))
   // Whoever is refused hangs up in the middle.
   server.on('error', () => undefined)
   return {
@@ -66,4 +71,13 @@ export async function startMailServer({
     mails,
     close: () => new Promise<void>((resolve) => server.close(() => resolve())),
   }
+}
+
+/** @throws when it is taken */
+async function findFree(port: number): Promise<number> {
+  const probe = createServer().listen(port, '127.0.0.1')
+  await once(probe, 'listening')
+  probe.close()
+  await once(probe, 'close')
+  return port
 }

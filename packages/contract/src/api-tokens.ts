@@ -2,15 +2,23 @@ import * as z from 'zod/mini'
 import * as f from './fields.ts'
 import { checkReach, ReachForm } from './people/people.ts'
 import { Reach, Role } from './sign-in/auth.ts'
+import { confirmingPassword } from './sign-in/confirmation.ts'
+
+/** The fields of a token of a program, wherever a person makes one, which needs their password. */
+export const apiTokenFields = {
+  name: f.name,
+  role: Role,
+  reach: ReachForm,
+  expireAt: f.blankable(f.instant),
+  password: confirmingPassword,
+}
 
 /**
  * What a person can set for a token of a program. `reach` null or absent: everything that the person may see. Without
  * `expireAt` the token ends after 90 days, and never later than after a year; a moment in the past by less than a day
  * is the beginning of today, as for tokens of nodes.
  */
-export const ApiTokenForm = z
-  .strictObject({ name: f.name, role: Role, reach: ReachForm, expireAt: f.blankable(f.instant) })
-  .check(z.superRefine(checkReach, f.together))
+export const ApiTokenForm = z.strictObject(apiTokenFields).check(z.superRefine(checkReach, f.together))
 export type ApiTokenForm = z.infer<typeof ApiTokenForm>
 export type ApiTokenFormInput = z.input<typeof ApiTokenForm>
 

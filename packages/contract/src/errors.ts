@@ -22,12 +22,22 @@ export const ErrorCode = z.enum([
   // 403: not this kind of caller, role, origin or host; a known token that was revoked or has expired.
   'kind',
   'role',
+  // An account without a password does this only soon after it has signed in.
+  'sign_in_again',
+  // What decides who may come in needs the password once more, by `confirmAccount`.
+  'confirm',
   // The installation requires a second factor, which this person must set up first.
   'second_factor',
   'origin',
   'host',
   'token_revoked',
   'token_expired',
+  // The password is right, but only one person may use theirs: others sign in by a provider or a passkey.
+  'password_off',
+  // At a sign-in by a provider: the account there is connected with nobody; no rule gives it a role; the person is disabled.
+  'no_account',
+  'no_role',
+  'disabled',
   // The node's form does not let its agent publish services.
   'may_not_publish',
   // 404

@@ -74,6 +74,9 @@ export const LIMITS = {
   alertRecipients: 20,
   alertSecretLength: 2000,
   people: 500,
+  /** Ways to sign in to the console besides passwords, and the rules of one that give roles. */
+  consoleProviders: 10,
+  roleRules: 50,
   /** Nodes, and as many domains, that somebody is limited to. */
   reachEntries: 500,
   /** Packages of a machine. */

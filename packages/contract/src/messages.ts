@@ -31,6 +31,9 @@ export const MESSAGES = {
   ttlOfPeople: 'A source sends its services again and again: say when this one ends, as endsAt',
   expiryTooLate: 'Choose a day within a year.',
   roleAboveOwn: 'A token may not do more than you may. Choose another role.',
+  userCode: 'Enter the eight letters that the command shows, like WDJB-MJHT.',
+  unknownUserCode:
+    'No command waits with this code. Compare it with the one that the command shows; after ten minutes, start the command again.',
   controlCharacters: 'Control characters and invisible marks are not allowed.',
   unknownField: 'Unknown field',
   noTlsOverUdp: 'UDP has no TLS: choose tcp://, or switch SSL termination off',
@@ -41,14 +44,20 @@ export const MESSAGES = {
   namedConsole:
     'The console was at this name: browsers and agents may still send it what opens the console. Choose another name.',
   consolesName:
-    'The console is at this name, or was: what is in browsers still opens it. Choose another name, or ask an administrator to save this.',
+    'The console is at this name, or was: what is in browsers still opens it. Choose another name, or let an administrator who is signed in save this.',
   leftServices:
     'Services would stay at the name that the console leaves, where browsers and agents may still send what opens the console. Move them first.',
   code: 'Enter the six digits that the app shows, or a recovery code.',
   wrongCode: 'This code is not right. Codes of an app last half a minute, and each works once.',
   wrongPassword: 'The password is not right.',
+  signInAgain: 'Sign in again to do this.',
   email: 'must be a valid email',
+  rulesRequired: 'Add a rule: without one, nobody would get an account.',
   noProvider: 'No provider is set up. Set one up under Settings first.',
+  passwordPerson: 'Choose an administrator who is enabled and has a password.',
+  claimOfAnyTenant:
+    'With this issuer everybody who has a tenant at Microsoft chooses this claim. Use email or tid, or the issuer of your own tenant.',
+  providerNamed: 'A provider has this name already. Choose another one.',
   noAuthentication: 'Authentication is not enabled for this domain',
   signInOfPeople: 'Only people set sign-in, in the console',
   checkOfPeople:

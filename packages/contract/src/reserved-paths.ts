@@ -19,6 +19,8 @@ const RESERVED_PATHS: readonly string[] = [
   'people',
   'history',
   'account',
+  /** Where a person signs in the command. */
+  'device',
   /** Where somebody who was invited chooses a password. */
   'invite',
   /** Certificate authorities verify names there. */

@@ -22,6 +22,8 @@ export interface Installation {
   api: Api
   server: Running
   edge: Running
+  /** Of its administrator, whose session `api` has. */
+  password: string
   startServer(): Promise<void>
   startEdge(): void
   /** The pid of the installation's HAProxy, by its pid file. @throws when none runs */
@@ -57,6 +59,7 @@ export async function startInstallation(
   )
   const installation: Installation = {
     dataDir,
+    password: PASSWORD,
     paths,
     interface: tunnel,
     env,

@@ -1,6 +1,8 @@
 import type { InvitedPerson, PersonFormInput } from '@postern/contract/people/people'
 import type { Reach, Role } from '@postern/contract/sign-in/auth'
+import type { Context } from '../../../apps/server/src/context.ts'
 import { createSession } from '../../../apps/server/src/core/accounts/sessions.ts'
+import { findStamp } from '../../../apps/server/src/core/accounts/stamp.ts'
 import type { Client, TestServer } from './server.ts'
 
 /** A new person with this role and these limits, who is signed in. */
@@ -21,8 +23,14 @@ export async function addPerson(
     await context.db.insertInto('user_nodes').values({ user_id: userId, node_id }).execute()
   for (const domain_id of reach?.domains ?? [])
     await context.db.insertInto('user_domains').values({ user_id: userId, domain_id }).execute()
-  const { token } = await createSession(context, userId, { address: '', host: '', browser: '' })
+  const { token } = await openSession(context, userId)
   return { userId, ...server.as(token) }
+}
+
+/** Of a person who has shown all that the account asks for. */
+export async function openSession(context: Context, id: number, key?: string): Promise<{ token: string }> {
+  const stamp = (await findStamp(context.db, id)) ?? ''
+  return await createSession(context, { id, stamp }, { address: '', host: '', browser: '' }, key)
 }
 
 export const PASSWORD_OF_PEOPLE = 'long enough 1'

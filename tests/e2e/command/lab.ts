@@ -4,6 +4,7 @@ import type { CreatedApiToken } from '@postern/contract/api-tokens'
 import { type Finished, run } from '@postern/testkit/processes/exec'
 import { tempDir } from '@postern/testkit/temp-dir'
 import { startSite } from '../harness.ts'
+import { startOnTerminal, type Terminal } from './terminal.ts'
 
 /** The system's Node, which is older than ours, runs the file that people install. */
 export const NODE =
@@ -18,13 +19,20 @@ export async function startCommandLab() {
     const variables = Object.entries({ HOME: home, ...env }).map(([name, value]) => `${name}=${value}`)
     return run(['env', '-i', `PATH=${process.env.PATH}`, ...variables, NODE, COMMAND, ...args], { input })
   }
+  const terminals: Terminal[] = []
   return {
     site,
     home,
     postern,
+    /** The same on a terminal; it goes on. */
+    type(...args: string[]): Terminal {
+      const terminal = startOnTerminal([NODE, COMMAND, ...args], { HOME: home })
+      terminals.push(terminal)
+      return terminal
+    },
     /** A new token of the account. */
     async makeToken(form: object = {}): Promise<CreatedApiToken> {
-      const body = { name: 'command', role: 'admin', ...form }
+      const body = { name: 'command', role: 'admin', password: site.password, ...form }
       // `call` checks it against the contract.
       return (await site.api.call('POST', '/api/tokens', body)).json as CreatedApiToken
     },
@@ -35,6 +43,9 @@ export async function startCommandLab() {
         throw new Error(`postern ${args.join(' ')}: ${code}: ${stderr || stdout}`)
       return stdout
     },
-    close: () => site.close(),
+    async close() {
+      await Promise.all(terminals.map((each) => each.close()))
+      await site.close()
+    },
   }
 }

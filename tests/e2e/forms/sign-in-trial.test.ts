@@ -102,7 +102,9 @@ describe('the test of the sign-in', () => {
     await page.getByText(/127\.0\.0\.1:\d+ cannot be reached \(ECONNREFUSED\)/).waitFor()
     await expect(start(page)).toBeDisabled()
     await visit.expectAccessible()
-    issuer = await startOidcIssuer([`${publicUrl}/.postern/callback`], Number(new URL(issuer.url).port))
+    issuer = await startOidcIssuer([`${publicUrl}/.postern/callback`], {
+      port: Number(new URL(issuer.url).port),
+    })
     await page.getByRole('button', { name: 'Retry' }).click()
     await page.getByText('Found', { exact: true }).waitFor()
     await expect(start(page)).toBeEnabled()

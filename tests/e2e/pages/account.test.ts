@@ -1,4 +1,5 @@
 import type { InvitedPerson } from '@postern/contract/people/people'
+import { callApi } from '@postern/testkit/api'
 import { shared } from '@postern/testkit/shared'
 import type { Page } from 'playwright'
 import { it } from 'vitest'
@@ -58,8 +59,12 @@ it('ends another session, whose open page is signed out within two seconds', asy
   await expect(page.getByRole('button', { name: 'End All Others' })).toHaveCount(0)
 })
 
-it('changes the password, and ends the other sessions', async () => {
+it('changes the password, and ends the other sessions and the API tokens', async () => {
   await addPerson('ben')
+  const login = { username: 'ben', password: PASSWORD }
+  const { token } = (await site.api.call('POST', '/api/auth/login', login)).json as { token: string }
+  const script = { name: 'script', role: 'viewer', password: PASSWORD }
+  await callApi(site.paths.serverSocket, token, 'POST', '/api/tokens', script)
   const [first, second] = [await openAccount('ben'), await openAccount('ben')]
   first.forgive(/422|was not changed|Validation failed/)
   const { page } = first
@@ -73,8 +78,12 @@ it('changes the password, and ends the other sessions', async () => {
   }
   await fill('not this one', 'a new password')
   await form.getByText('The password is not right.').waitFor()
+  await expect(form.getByLabel('End my API tokens too')).toBeChecked()
   await fill(PASSWORD, 'a new password')
   await page.getByText('Password changed successfully!').waitFor()
+  // That of the link, of the program, and the second browser.
+  await page.getByText('Ended: 3 other sessions and 1 API token').waitFor()
+  await expect(page.getByRole('row').filter({ hasText: 'script' })).toContainText('Revoked')
   await second.page.waitForURL('**/login')
   await signIn(second.page, 'ben')
   await second.page.getByText('Invalid Credentials').waitFor()

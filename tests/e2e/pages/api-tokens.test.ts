@@ -31,6 +31,7 @@ it('a token is made for chosen nodes, shown once, used, revoked and deleted', as
   await form.getByRole('combobox', { name: 'Node 1' }).fill('workshop')
   await page.getByRole('option', { name: /^workshop/ }).click()
   await expectAccessible()
+  await form.getByLabel(label('Your Password')).fill(site.password)
   await form.getByRole('button', { name: 'Save' }).click()
   const shown = page.getByRole('dialog', { name: 'New API Token' })
   const field = shown.getByLabel('API token', { exact: true })
@@ -68,13 +69,20 @@ it('what is wrong with it is said at its field', async () => {
   await form.getByLabel(label('Name')).fill('too long')
   await form.getByRole('button', { name: 'Save' }).click()
   await form.getByText('Choose a day within a year.').waitFor()
+  await form.getByLabel('Expires').fill('')
+  await form.getByRole('button', { name: 'Save' }).click()
+  await form.getByText('This field is required').waitFor()
+  await form.getByLabel(label('Your Password')).fill('not this one')
+  await form.getByRole('button', { name: 'Save' }).click()
+  await form.getByText('The password is not right.').waitFor()
 })
 
 it.each([
   [1440, 'light'],
   [390, 'dark'],
 ] as const)('the card fits %s px in %s', async (width, scheme) => {
-  await site.api.call('POST', '/api/tokens', { name: 'nightly backup of everything', role: 'viewer' })
+  const nightly = { name: 'nightly backup of everything', role: 'viewer', password: site.password }
+  await site.api.call('POST', '/api/tokens', nightly)
   const { page, expectAccessible } = await site.open('/account', { width, scheme })
   await rowOf(page, 'nightly backup of everything').first().waitFor()
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)

@@ -1,3 +1,4 @@
+import { DatabaseSync } from 'node:sqlite'
 import type { CreatedNode } from '@postern/contract/nodes'
 import type { Service } from '@postern/contract/services/services'
 import { shared } from '@postern/testkit/shared'
@@ -149,4 +150,56 @@ it('counts down to take back what could lock its author out, until it is kept', 
     allowedIps: string[]
   }[]
   expect(after[0]?.allowedIps).toEqual(['127.0.0.1'])
+})
+
+it('takes back what an administrator decided about a person, and says why of the rest', async () => {
+  const { json } = await site.api.call('POST', '/api/people', { username: 'ann', role: 'viewer' })
+  const { id } = json as { id: number }
+  await site.api.call('PATCH', `/api/people/${id}`, { role: 'admin' })
+  const visit = await site.open('/history?kind=person')
+  const { page } = visit
+  await expect(first(page)).toContainText('Role before: viewer → , after: admin')
+  await first(page).getByRole('button').click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Undo' }).click()
+  await page.getByText('Change taken back successfully!').waitFor()
+  await expect(first(page)).toContainText('Role before: admin → , after: viewer')
+  await rows(page).nth(2).getByRole('button').click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('An invitation is not taken back here.').waitFor()
+  await expect(dialog.getByRole('button', { name: 'Undo' })).toHaveCount(0)
+  await visit.expectAccessible()
+})
+
+it('finds the values of fields, and shows a service that was moved on the pages of both nodes', async () => {
+  const { id: from } = await site.api.createNode({ name: 'cellar' })
+  const { id: to } = await site.api.createNode({ name: 'attic' })
+  const { id } = await site.api.publishPort(from, { name: 'backup', backendPort: 8730 })
+  const move = { action: 'move', records: [{ id }], to: { nodeId: to } }
+  await site.api.call('POST', '/api/services/many', move)
+  const { page } = await site.open('/history')
+  await page.getByRole('searchbox', { name: 'Search history' }).fill('8730')
+  await expect(rows(page)).toHaveCount(1)
+  await expect(first(page)).toContainText('Service created “backup”')
+  for (const node of [from, to]) {
+    await page.goto(`${site.origin}/nodes/${node}`)
+    const card = page.getByRole('region', { name: 'History' })
+    await expect(card.locator('tbody tr')).toHaveCount(3)
+    await expect(card).toContainText('Node before: cellar → , after: attic')
+  }
+})
+
+it('says of a change whose fields had to go that they are no longer kept, and offers no undo', async () => {
+  const spare = await site.api.createNode({ name: 'spare' })
+  const database = new DatabaseSync(site.paths.database)
+  database.exec(`DELETE FROM change_records WHERE revision = (SELECT latest FROM revisions);
+    UPDATE changes SET is_stripped = 1 WHERE revision = (SELECT latest FROM revisions)`)
+  database.close()
+  const visit = await site.open(`/history?search=${spare.name}`)
+  const { page } = visit
+  await first(page).getByRole('button').click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('What was before and after is no longer kept.').waitFor()
+  await dialog.getByText('What was changed is no longer kept, so this cannot be taken back.').waitFor()
+  expect(await dialog.getByRole('button', { name: 'Undo' }).count()).toBe(0)
+  await visit.expectAccessible()
 })

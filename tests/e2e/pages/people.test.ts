@@ -1,4 +1,5 @@
 import type { InvitedPerson, Person } from '@postern/contract/people/people'
+import { callApi } from '@postern/testkit/api'
 import { shared } from '@postern/testkit/shared'
 import type { Page } from 'playwright'
 import { it } from 'vitest'
@@ -116,6 +117,24 @@ it('whoever is disabled is on the sign-in page within two seconds, and comes bac
   await expect(row(page, 'carl')).toContainText('Active')
   await signIn(other.page, 'carl')
   await other.page.getByRole('link', { name: 'Your account' }).waitFor()
+})
+
+it('an administrator sees how many API tokens a person has, and ends them', async () => {
+  await addPerson('dora')
+  const form = { username: 'dora', password: PASSWORD }
+  const { token } = (await site.api.call('POST', '/api/auth/login', form)).json as { token: string }
+  const call = (who: string, method: string, path: string, body?: object) =>
+    callApi(site.paths.serverSocket, who, method, path, body)
+  const wanted = { name: 'script', role: 'viewer', password: PASSWORD }
+  const program = (await call(token, 'POST', '/api/tokens', wanted)).json as { token: string }
+  const { page, expectAccessible } = await site.open('/people')
+  await expect(row(page, 'dora')).toContainText('1 API token')
+  await expectAccessible()
+  await act(page, 'dora', 'End API Tokens')
+  await page.getByText('are refused from their next request on').waitFor()
+  await accept(page, 'Yes, end them!')
+  await expect(row(page, 'dora')).not.toContainText('API token')
+  expect((await call(program.token, 'GET', '/api/auth/me')).status).toBe(403)
 })
 
 it('a link for a new password replaces the old one and ends the sessions when it is used', async () => {

@@ -26,7 +26,7 @@ const OF_OPERATORS: Readonly<Record<string, () => Promise<Command>>> = {
   apply: async () => (await import('./apply.ts')).apply,
   diff: async () => (await import('./apply.ts')).diff,
   export: async () => (await import('./apply.ts')).export,
-  completion: async () => (await import('./completion.ts')).defineCompletion(loadAll),
+  completion: async () => (await import('./completion/completion.ts')).defineCompletion(loadAll),
 }
 
 async function loadOperators(): Promise<Record<string, Command>> {
@@ -60,6 +60,9 @@ export async function runCli(context: Context, args: readonly string[]): Promise
 
 async function dispatch(context: Context, args: readonly string[]) {
   const [name, ...rest] = args
+  // For the scripts of shells alone: in no help, and its words may be any command line.
+  if (name === 'complete')
+    return await (await import('./completion/complete.ts')).complete(context, rest, await loadAll())
   const command = await findCommand(name)
   if (command) {
     if (!rest.includes('--help') && !rest.includes('-h')) return await command.execute(context, rest)

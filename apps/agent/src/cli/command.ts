@@ -52,6 +52,10 @@ export interface Command {
   help: string
   /** The names of its options. */
   options: readonly string[]
+  /** Those after which a value stands. */
+  valued: readonly string[]
+  /** The names of what stands without one. */
+  argument: readonly string[]
   execute(context: Context, args: readonly string[]): Promise<Outcome>
 }
 
@@ -59,12 +63,15 @@ const COMMON = { json: { type: 'boolean' }, 'config-dir': { type: 'string' } } a
 
 export function defineCommand<O>(definition: CommandDefinition<O>): Command {
   const { summary, help, options, argument } = definition
+  const all: CommandDefinition<O>['options'] = { ...options, ...COMMON }
   return {
     summary,
     help,
-    options: Object.keys({ ...options, ...COMMON }),
+    options: Object.keys(all),
+    valued: Object.keys(all).filter((name) => all[name]?.type === 'string' && all[name]?.bare === undefined),
+    argument: [argument ?? []].flat(),
     async execute(context, args) {
-      const values = parseValues(args, { ...options, ...COMMON }, [argument ?? []].flat())
+      const values = parseValues(args, all, [argument ?? []].flat())
       const directory = findText(values, 'config-dir') ?? context.environment.configDir
       const paths = agentPaths(resolve(directory))
       return await definition.run(

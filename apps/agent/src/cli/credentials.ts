@@ -77,7 +77,9 @@ export async function register(
   const config = held.publicKey === publicKey ? held : await client.registerKey(publicKey)
   const wanted = parseFirstWanted(config)
   // Those that the server may set can be in the tunnel, and this machine has them already when it connects again.
-  const servers = (await listAllNameServers()).filter((each) => !policy?.dns || !wanted.dns.includes(each))
+  const servers = (await listAllNameServers(exec)).filter(
+    (each) => !policy?.dns || !wanted.dns.includes(each),
+  )
   await refuseForeignTunnel(exec, wanted, [device, stored?.interface ?? device], servers)
   return config
 }

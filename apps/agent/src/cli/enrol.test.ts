@@ -1,6 +1,6 @@
 import { statSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
-import { createExec } from '@postern/host/processes/exec'
+import { createExec, type Exec } from '@postern/host/processes/exec'
 import { type FakeAgentServer, serveAgents } from '@postern/testkit/fakes/fake-agent-server'
 import { findFreePort } from '@postern/testkit/port'
 import { tempDir } from '@postern/testkit/temp-dir'
@@ -21,6 +21,8 @@ let fake: FakeAgentServer
 let calls: string[]
 let logged: string[]
 let stop: AbortController
+/** Without routes and name servers: what runs on this one may have a tunnel with the same network. */
+let machine: Pick<Exec, 'run' | 'readFile'>
 
 beforeEach(async () => {
   directory = tempDir()
@@ -28,6 +30,7 @@ beforeEach(async () => {
   calls = []
   logged = []
   stop = new AbortController()
+  machine = { run: async () => printed(''), readFile: async () => undefined }
   server = createServer()
   fake = serveAgents(server, { onCall: (method, path) => calls.push(`${method} ${path}`) })
   fake.node = { token: TOKEN, config, isRevoked: false }
@@ -37,6 +40,7 @@ afterEach(() => {
   server.close()
 })
 
+const printed = (stdout: string) => ({ code: 0, stdout, stderr: '' })
 const listen = () => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
 const paths = () => agentPaths(directory)
 
@@ -44,7 +48,7 @@ function run(variables: Record<string, string>) {
   const context: Context = {
     io: { out: () => undefined, err: () => undefined, colour: false, readInput: async () => '' },
     environment: readEnvironment({ POSTERN_AGENT_DIR: directory, ...variables }),
-    exec: createExec(),
+    exec: { ...createExec(), ...machine },
     version: '1.2.3',
     self: { program: 'node', args: [] },
     isPrivileged: true,
@@ -103,6 +107,27 @@ test('a rejected token is no reason to end: the status says it until the program
   expect(await running).toBeUndefined()
   expect(await findCredentials(paths())).toBeUndefined()
   expect(logged.join()).not.toContain('ptn_wrong')
+})
+
+test.each<[string, Partial<Exec>, RegExp]>([
+  [
+    'a route',
+    { run: async () => printed('[{"dst":"10.64.0.0/16","dev":"postern0"}]') },
+    /wants 10.64.0.0\/16 for its tunnel, which this machine reaches by postern0$/,
+  ],
+  [
+    'a name server',
+    { readFile: async () => 'nameserver 10.64.0.9\n' },
+    /wants 10.64.0.0\/16 for its tunnel, which has this machine's name server 10.64.0.9 in it$/,
+  ],
+])("%s of this machine in the tunnel's network is told in the status", async (_, over, problem) => {
+  await listen()
+  Object.assign(machine, over)
+  const running = run({ ...url(), POSTERN_TOKEN: TOKEN })
+  const status = await until('the status', () => findDaemonStatus(paths()))
+  expect(status).toMatchObject({ outcome: 'server-answer', problem: expect.stringMatching(problem) })
+  stop.abort()
+  expect(await running).toBeUndefined()
 })
 
 test('a failure that does not go away by waiting ends the program with the reason', async () => {

@@ -3,17 +3,27 @@ import { TOKEN_PREFIXES } from '@postern/contract/tokens'
 import { AgentError } from '../errors.ts'
 import { printable } from '../io.ts'
 import { createApi } from '../operator/api.ts'
+import { signInByBrowser } from '../operator/device-login.ts'
 import { readServers, shortPath, writeServers } from '../operator/servers.ts'
-import { type Context, defineCommand, findText, type Values } from './command.ts'
-import { parseAuthority, parseServerUrl, parseTokenSource, readToken } from './connect-options.ts'
+import { type Call, type Context, defineCommand, findText, type Values } from './command.ts'
+import {
+  type ConnectOptions,
+  parseAuthority,
+  parseServerUrl,
+  parseTokenSource,
+  readToken,
+} from './connect-options.ts'
 import { settleAuthority } from './credentials.ts'
 
 export const login = defineCommand({
   summary: 'sign in to a server, to work with it from this machine',
-  help: `Usage: postern login URL --token - [--fingerprint sha256:…] [--name NAME]
+  help: `Usage: postern login URL [--fingerprint sha256:…] [--name NAME]
+       postern login URL --token -
 
-Keeps a person's API token, so that the other commands work with this server. Make
-one in the console, under Account. It needs no root, and no node on this machine.
+Keeps a person's API token, so that the other commands work with this server. It needs
+no root, and no node on this machine. On a terminal it shows a code, which you enter in
+a browser on any device; there you say what the command may do. Programs take a token
+that was made in the console, under Account.
 
   --token TOKEN     the token; - reads it from standard input, which others cannot see
   --token-file F    or the file that it is in
@@ -35,15 +45,17 @@ another one, and so do POSTERN_URL and POSTERN_TOKEN.`,
   parse: parseLogin,
   async run(call, { url, source, name, authority }) {
     const { io } = call.context
-    const kept = await readServers(call)
-    const token = await readToken(call.context, source, undefined)
-    if (token.startsWith(TOKEN_PREFIXES.node))
+    if (!source && (call.json || !io.ask))
       throw new AgentError(
         'usage',
-        "That is a node's token, for postern connect. Make one under Account in the console",
+        'Signing in by a browser needs a terminal. Without one, use --token - or --token-file FILE with an API token',
       )
+    const kept = await readServers(call)
     const stored = kept.servers[name]?.url === url.origin ? (kept.servers[name]?.ca ?? null) : null
-    const server = { url: url.origin, token, ca: await settleAuthority(url, authority, stored) }
+    // A token on standard input is read even where the server cannot be reached.
+    const given = source ? await readPersonsToken(call, source) : undefined
+    const place = { url: url.origin, ca: await settleAuthority(url, authority, stored) }
+    const server = { ...place, token: given ?? (await signInByBrowser(call.context, place)) }
     const account = await createApi(server).call(endpoints.me)
     await writeServers(call, { current: name, servers: { ...kept.servers, [name]: server } })
     if (call.json) io.out(JSON.stringify({ server: name, url: server.url, account }))
@@ -54,6 +66,15 @@ another one, and so do POSTERN_URL and POSTERN_TOKEN.`,
     return 'ok'
   },
 })
+
+async function readPersonsToken(call: Call, source: ConnectOptions['token']): Promise<string> {
+  const token = await readToken(call.context, source, undefined)
+  if (!token.startsWith(TOKEN_PREFIXES.node)) return token
+  throw new AgentError(
+    'usage',
+    "That is a node's token, for postern connect. Make one under Account in the console",
+  )
+}
 
 function parseLogin(values: Values, { environment }: Context) {
   const text = findText(values, 'url') ?? environment.url
@@ -78,8 +99,8 @@ export const logout = defineCommand({
 Removes the server's token from this machine. It stays valid until somebody revokes
 it in the console, under Account.`,
   options: {},
-  argument: 'name',
-  parse: (values) => findText(values, 'name'),
+  argument: 'server',
+  parse: (values) => findText(values, 'server'),
   async run(call, asked) {
     const { current, servers } = await readServers(call)
     const name = asked ?? current

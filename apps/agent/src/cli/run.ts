@@ -186,7 +186,7 @@ function createMachine({ exec, random }: Context, paths: AgentPaths, credentials
     observePeer: async () => (await findTunnelState(exec, credentials.interface))?.peer,
     isAnswering: (address: string) => isAnswering(address, ports, PROBE_PATIENCE),
     listAddresses,
-    listNameServers: listAllNameServers,
+    listNameServers: () => listAllNameServers(exec),
     writeStatus: (status: DaemonStatus) => writeDaemonStatus(paths, status),
   }
 }

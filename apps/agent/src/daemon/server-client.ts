@@ -21,6 +21,7 @@ import { findTrustProblem } from './trust.ts'
 
 export interface ServerAccess {
   url: URL
+  /** Empty: none, for what is open to everybody. */
   token: string
   /** Not used for plain http, which is only for this machine. */
   trust: SecureContext
@@ -90,7 +91,7 @@ export interface ServerRequest {
   maxBytes?: number
 }
 
-/** One request with the token. @throws AgentError when there is no answer; a refusal is one */
+/** One request, with the token if there is one. @throws AgentError when there is no answer; a refusal is one */
 export async function send(
   access: ServerAccess,
   { method, path, body, timeoutMs = TIMEOUT_MS, maxBytes = 1024 * 1024 }: ServerRequest,
@@ -101,7 +102,7 @@ export async function send(
       method,
       headers: {
         accept: 'application/json',
-        authorization: `Bearer ${token}`,
+        ...(token !== '' && { authorization: `Bearer ${token}` }),
         ...(body && { 'content-type': 'application/json' }),
       },
       ...(body && { body: JSON.stringify(body) }),

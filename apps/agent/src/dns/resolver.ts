@@ -6,7 +6,10 @@ import { tryTool } from '../tools.ts'
 
 /** This machine's name servers from resolv.conf. At most three, as every resolver reads it. */
 export async function listNameServers(path = '/etc/resolv.conf'): Promise<string[]> {
-  const text = (await findText(path)) ?? ''
+  return nameServersIn((await findText(path)) ?? '')
+}
+
+function nameServersIn(text: string): string[] {
   return text
     .split('\n')
     .flatMap((line) => {
@@ -17,8 +20,9 @@ export async function listNameServers(path = '/etc/resolv.conf'): Promise<string
 }
 
 /** Also those that systemd-resolved or NetworkManager asks for this machine. */
-export async function listAllNameServers(): Promise<string[]> {
-  return [...new Set((await Promise.all(RESOLV_CONFS.map((path) => listNameServers(path)))).flat())]
+export async function listAllNameServers(exec: Pick<Exec, 'readFile'>): Promise<string[]> {
+  const texts = await Promise.all(RESOLV_CONFS.map((path) => exec.readFile(path)))
+  return [...new Set(texts.flatMap((text = '') => nameServersIn(text)))]
 }
 
 /**

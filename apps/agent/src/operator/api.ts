@@ -20,6 +20,8 @@ export interface Input {
   params?: Record<string, string | number>
   query?: Record<string, string | number | undefined>
   body?: object
+  /** Asks once, for so long; otherwise it waits as usual, and asks again where the server wants that. */
+  timeoutMs?: number
 }
 
 /** The API as a person, or as the person whose token a program has. Each throws AgentError with the reason in words. */
@@ -39,10 +41,17 @@ export function createApi({ url, token, ca }: Server): Api {
   const api: Api = {
     access,
     call: async (endpoint, input = {}) => {
-      const answer = await sendPatiently(access, {
-        ...{ method: endpoint.method, path: addressOf(endpoint, input), body: input.body },
+      const { body, timeoutMs } = input
+      const request = {
+        method: endpoint.method,
+        path: addressOf(endpoint, input),
+        body,
         maxBytes: MOST_BYTES,
-      })
+      }
+      const answer =
+        timeoutMs === undefined
+          ? await sendPatiently(access, request)
+          : await send(access, { ...request, timeoutMs })
       if (answer.status >= 300) throw refusal(access.url, answer)
       const data = parseJson(answer.body, endpoint.answer)
       if (data !== undefined) return data as never

@@ -10,6 +10,7 @@ function apiThatAnswers(response: () => Response | Promise<Response>, token: str
   const onRefused = vi.fn()
   const onSignIn = vi.fn()
   const onFactorWanted = vi.fn()
+  const onConfirm = vi.fn(async () => true)
   const onBadRequest = vi.fn()
   const api = createApi({
     fetch,
@@ -20,9 +21,10 @@ function apiThatAnswers(response: () => Response | Promise<Response>, token: str
     onRefused,
     onSignIn,
     onFactorWanted,
+    onConfirm,
     onBadRequest,
   })
-  return { api, fetch, onAccepted, onRefused, onSignIn, onFactorWanted, onBadRequest }
+  return { api, fetch, onAccepted, onRefused, onSignIn, onFactorWanted, onConfirm, onBadRequest }
 }
 
 const json = (status: number, body: unknown) => () => Response.json(body, { status })

@@ -22,6 +22,8 @@ export interface ApiContext {
   onRefused: () => void
   /** The sign-in in front of the console is over: only a page load can begin it again. */
   onSignIn: () => void
+  /** The person must give the password once more. @returns whether that was done */
+  onConfirm: () => Promise<boolean>
   /** The person must set up a second factor before anything else. */
   onFactorWanted: () => void
   /** A request that the server could not read; `message` is for people. */
@@ -53,10 +55,21 @@ export function createApi(context: ApiContext) {
     throw error
   }
 
+  /** Once more after the password, where that is what the server asks for. */
+  async function sendConfirmed(endpoint: Endpoint, input: RawInput): Promise<Response> {
+    try {
+      return await send(endpoint, input)
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 'confirm' || !(await context.onConfirm()))
+        throw error
+      return await send(endpoint, input)
+    }
+  }
+
   /** Calls an endpoint; resolves with the contract's answer. */
   async function call<E extends Endpoint>(endpoint: E, input: CallInput<E>): Promise<Answer<E>> {
     // CallInput is RawInput narrowed by the endpoint.
-    const response = await send(endpoint, input as RawInput)
+    const response = await sendConfirmed(endpoint, input as RawInput)
     if (!endpoint.answer) return undefined as Answer<E>
     // The endpoint's own answer schema, whose type the generic cannot follow.
     return parseAnswer(endpoint.answer as z.ZodMiniType<Answer<E>>, response)
@@ -108,8 +121,11 @@ export function createApi(context: ApiContext) {
 /** A refusal because of the role does not end the session. */
 function isSessionOver({ status, code }: ApiError, token: string | null): boolean {
   // An expired token is gone from the cookies; the page that is still open must go, too.
-  return token === null ? status === 401 : [401, 403, 429].includes(status) && code !== 'role'
+  return token === null ? status === 401 : [401, 403, 429].includes(status) && !STAYS.has(code)
 }
+
+/** The person may do something else, or has only to confirm. */
+const STAYS: ReadonlySet<string | undefined> = new Set(['role', 'confirm', 'sign_in_again'])
 
 function urlOf(endpoint: Endpoint, input: RawInput): string {
   const query = new URLSearchParams()

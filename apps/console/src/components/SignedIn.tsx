@@ -6,12 +6,12 @@ import { urls } from '../util/urls.ts'
 /** For people with a session; all others sign in first and then come back. */
 export function SignedIn({ children }: { children: ReactNode }) {
   const session = useSession()
-  const { pathname, search } = useLocation()
+  const { pathname, search, hash } = useLocation()
   const isSignedIn = session.token() !== null
   useEffect(() => {
     if (isSignedIn) return
-    session.remember(pathname + search)
+    session.remember(pathname + search + hash)
     location.replace(urls.login())
-  }, [isSignedIn, session, pathname, search])
+  }, [isSignedIn, session, pathname, search, hash])
   return isSignedIn && children
 }

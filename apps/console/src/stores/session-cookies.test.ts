@@ -25,7 +25,7 @@ function openAt(protocol: 'http:' | 'https:') {
       setItem: (key, value) => stored.set(key, value),
       removeItem: (key) => stored.delete(key),
     },
-    location: { protocol, pathname: '/nodes', search: '' },
+    location: { protocol, pathname: '/nodes', search: '', hash: '' },
     now: () => Date.UTC(2026, 10, 21),
     makeKey: () => 'key',
   }

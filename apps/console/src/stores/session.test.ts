@@ -14,7 +14,7 @@ function hostAt(pathname: string, protocol = 'https:'): SessionHost {
       setItem: (key, value) => stored.set(key, value),
       removeItem: (key) => stored.delete(key),
     },
-    location: { protocol, pathname, search: '?page=2' },
+    location: { protocol, pathname, search: '?page=2', hash: '#row-3' },
     now: () => Date.UTC(2026, 10, 21),
     makeKey: () => `key ${++keys}`,
   }
@@ -40,7 +40,7 @@ test('over http the cookie is not Secure, because the browser would drop it', ()
   expect(jar.written[0]).not.toContain('Secure')
 })
 
-test('the end removes the token, remembers the page with its query and notifies listeners', () => {
+test('the end removes the token, remembers the page with its query and place and notifies listeners', () => {
   const session = createSession(hostAt('/nodes'))
   const onEnd = vi.fn()
   session.begin('t', 60, 'admin')
@@ -48,7 +48,7 @@ test('the end removes the token, remembers the page with its query and notifies 
   session.end(false)
   expect(session.token()).toBeNull()
   expect(onEnd).toHaveBeenCalledOnce()
-  expect(session.takeRedirect()).toBe('/nodes?page=2')
+  expect(session.takeRedirect()).toBe('/nodes?page=2#row-3')
 })
 
 test('several refusals at once end it once', () => {

@@ -12,7 +12,7 @@ const INVITE = '/invite'
 export interface SessionHost {
   cookies: { cookie: string }
   storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
-  location: { protocol: string; pathname: string; search: string }
+  location: { protocol: string; pathname: string; search: string; hash: string }
   now: () => number
   /** A new secret, as text. */
   makeKey: () => string
@@ -86,7 +86,8 @@ export function createSession(host: SessionHost) {
     isOver = true
     if (!isWanted && wasOurs) host.storage.setItem(ENDED_KEY, 'true')
     if (key() !== null) host.storage.setItem(SECOND_HALF, host.makeKey())
-    remember(host.location.pathname + host.location.search)
+    const { pathname, search, hash } = host.location
+    remember(pathname + search + hash)
     for (const listener of listeners) listener(isWanted)
   }
 

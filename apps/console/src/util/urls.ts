@@ -12,6 +12,8 @@ export const urls = {
   /** Where a link for a person leads; its secret is behind the `#`. */
   invite: () => '/invite',
   home: () => '/',
+  /** Where a person lets the command in; a code behind the `#` is filled in. */
+  device: () => '/device',
   /** Where people are led who must set up a second factor before anything else. */
   setUpFactor: () => '/account/second-factor',
   domains: () => '/domains',
@@ -61,6 +63,7 @@ export const serverUrls = {
   terms: () => '/docs/terms',
   contact: () => '/docs/contact',
   cli: () => '/docs/cli',
+  commandSignIn: () => '/docs/command#sign-in',
   apiTokens: () => '/docs/programs',
   settings: () => '/docs/settings',
   setting: (name: string) => `/docs/settings#${name.toLowerCase().replaceAll('_', '-')}`,
@@ -75,6 +78,7 @@ export const serverUrls = {
   lostFactor: () => '/docs/second-factors#when-they-are-lost',
   root: () => '/install/root.crt',
   signIn: () => '/docs/sign-in',
+  consoleSignIn: () => '/docs/sign-in-to-the-console',
   people: () => '/docs/people',
   alerts: () => '/docs/alerts',
   backups: () => '/docs/backup-and-restore',
@@ -91,6 +95,7 @@ export function contactUrl(config: { contactUrl: string | null } | undefined): s
 /** The same paths in the router's syntax. */
 export const routePaths = {
   setUpFactor: '/account/second-factor',
+  device: '/device',
   home: '/',
   domains: '/domains',
   testSignIn: '/domains/test-sign-in',

@@ -3,11 +3,15 @@ import type { ActorKind } from '@postern/contract/history/history'
 /** Who or what made a change, as it was called then. */
 export interface Actor {
   kind: ActorKind
-  /** Of the account, the node or the edge; null for the installation itself. */
+  /** Of the account, the token, the node or the edge; null for the installation itself. */
   id: number | null
   name: string
+  /** Of a token: its person. */
+  personId?: number
   /** From which address it was asked for; null where nobody asked. */
   address: string | null
+  /** To whose share of the history it counts, where that is not the actor's, see `shares.ts`. */
+  share?: string
   /** The revision that is taken back by what is done now. */
   undoes?: number
   /** In ms: what is done now is taken back after this time, unless a person keeps it. */
@@ -21,3 +25,6 @@ export function personOf({ id, name }: { id: number; name: string }, address: st
 
 /** The installation's own work, like a renewal. */
 export const INSTALLATION: Actor = { kind: 'installation', id: null, name: 'postern', address: null }
+
+/** What becomes of orders of certificates, which editors begin. */
+export const ORDERS: Actor = { ...INSTALLATION, share: 'orders' }

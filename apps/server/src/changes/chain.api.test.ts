@@ -2,7 +2,8 @@ import { startTestServer } from '@postern/testkit/server'
 import { fresh } from '@postern/testkit/shared'
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, it, test } from 'vitest'
-import { dropUntil, readHead, verifyChain } from './chain.ts'
+import { readHead } from './chain.ts'
+import { verifyChain } from './verify.ts'
 
 const server = fresh(startTestServer)
 const client = fresh(() => server.signIn())
@@ -23,12 +24,76 @@ it('is whole as it was written, also after a restart', async () => {
 })
 
 describe('finds', () => {
-  test.each([
-    ['a changed name', (r: number) => `UPDATE changes SET name = 'x' WHERE revision = ${r}`, 0],
-    ['another actor', (r: number) => `UPDATE changes SET actor = 'mallory' WHERE revision = ${r}`, 0],
-    ['another address', (r: number) => `UPDATE changes SET address = '192.0.2.1' WHERE revision = ${r}`, 0],
-    ['a changed record', (r: number) => `UPDATE change_records SET after = '{}' WHERE revision = ${r}`, 0],
-    ['a removed record', (r: number) => `DELETE FROM change_records WHERE revision = ${r}`, 0],
+  test.each<readonly [string, (revision: number) => string, number]>([
+    ...Object.entries({
+      at: "'2026-01-01T00:00:00.000Z'",
+      actor: "'mallory'",
+      actor_kind: "'node'",
+      actor_id: '77',
+      share: "'person 77'",
+      address: "'192.0.2.1'",
+      undoes: '1',
+      what: "'x'",
+      name: "'x'",
+      node_id: '77',
+      domain_id: '77',
+      left_out: '7',
+      record_count: '7',
+      records_hash: `'${'0'.repeat(64)}'`,
+      gone_hash: `'${'0'.repeat(64)}'`,
+      hash: `'${'0'.repeat(64)}'`,
+      is_stripped: '1',
+      folded: '1',
+      first_at: "'2026-01-01T00:00:00.000Z'",
+      before_hash: "'x'",
+    }).map(
+      ([column, value]) =>
+        [
+          `another ${column}`,
+          (r: number) => `UPDATE changes SET ${column} = ${value} WHERE revision = ${r}`,
+          0,
+        ] as const,
+    ),
+    ...Object.entries({
+      position: 'position + 7',
+      kind: "'x'",
+      record_id: '77',
+      node_id: '77',
+      domain_id: '77',
+      name: "'x'",
+      before: "'{}'",
+      after: "'{}'",
+    }).map(
+      ([column, value]) =>
+        [
+          `another ${column} of a record`,
+          (r: number) =>
+            `UPDATE change_records SET ${column} = ${value} WHERE revision = ${r} AND position = 0`,
+          0,
+        ] as const,
+    ),
+    [
+      'a removed record',
+      (r: number) => `DELETE FROM change_records WHERE revision = ${r} AND position = 0`,
+      0,
+    ],
+    ['records that were all removed', (r: number) => `DELETE FROM change_records WHERE revision = ${r}`, 0],
+    [
+      'records that were removed as if to make room',
+      (r: number) =>
+        `DELETE FROM change_records WHERE revision = ${r};
+        UPDATE changes SET is_stripped = 1, bytes = 0 WHERE revision = ${r}`,
+      0,
+    ],
+    [
+      'entries that were made one as if to make room',
+      (r: number) =>
+        `DELETE FROM change_records WHERE revision = ${r};
+        UPDATE changes SET folded = 2, before_hash = (SELECT hash FROM changes WHERE revision = ${r} - 2),
+          gone_hash = NULL WHERE revision = ${r};
+        DELETE FROM changes WHERE revision = ${r} - 1`,
+      0,
+    ],
     ['a removed entry', (r: number) => `DELETE FROM changes WHERE revision = ${r}`, 1],
     [
       'two that changed places',
@@ -54,33 +119,4 @@ describe('finds', () => {
       why: 'the newest entries are missing',
     })
   })
-})
-
-it('begins after what was let go, and is whole', async () => {
-  const { db } = server.context
-  const revision = await latest()
-  await db.transaction().execute((tx) => dropUntil(tx, revision - 2))
-  expect(await db.selectFrom('changes').select('revision').execute()).toHaveLength(2)
-  expect(
-    await db
-      .selectFrom('change_records')
-      .select('revision')
-      .where('revision', '<=', revision - 2)
-      .execute(),
-  ).toEqual([])
-  expect(await verify()).toMatchObject({ isWhole: true, entries: 2 })
-  await client.createNode({ name: 'later' })
-  expect(await verify()).toMatchObject({ isWhole: true, entries: 3 })
-})
-
-it('lets the oldest go when all are too large', async () => {
-  const { db } = server.context
-  const before = await latest()
-  await run('UPDATE changes SET bytes = 100000000')
-  await run('UPDATE change_chain SET bytes = 400000000')
-  await client.createNode({ name: 'large' })
-  const kept = await db.selectFrom('changes').select('revision').execute()
-  expect(kept.length).toBeLessThan(before)
-  expect(kept.length).toBeGreaterThan(1)
-  expect(await verify()).toMatchObject({ isWhole: true })
 })

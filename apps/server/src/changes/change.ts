@@ -3,6 +3,7 @@ import { ConflictError } from '../core/errors.ts'
 import type { Database, StatedTables, StatedUpdate } from '../db/schema.ts'
 import type { Actor } from './actor.ts'
 import { appendEntry } from './chain.ts'
+import { HISTORY_BOUNDS, type HistoryBounds } from './letting-go.ts'
 import type { LiveBus, Touched } from './live.ts'
 import { type ChangeRecord, endRecording, type KeptRecords, startRecording, writeRecords } from './records.ts'
 import { whyNotUndone } from './undoable.ts'
@@ -11,6 +12,8 @@ export interface Changer {
   readonly db: Kysely<Database>
   readonly bus: LiveBus
   readonly clock: () => number
+  /** How much of the history is kept, where it is not the usual. */
+  readonly historyBounds?: HistoryBounds
 }
 
 /** Who did what, like `node updated`. */
@@ -54,7 +57,8 @@ export async function change<T>(
     const changed = await work(tx, revision)
     const what = whatOf(note, changed)
     const at = new Date(context.clock()).toISOString()
-    await recordChange(tx, { revision, at, actor: note.actor, what }, changed)
+    const bounds = context.historyBounds ?? HISTORY_BOUNDS
+    await recordChange(tx, { revision, at, actor: note.actor, what }, changed, bounds)
     return { revision, changed }
   })
   context.bus.emit({ kind: 'changed', revision, touched: changed.touched })
@@ -86,14 +90,18 @@ async function recordChange(
   tx: Transaction<Database>,
   note: ChangeNote & { revision: number; at: string },
   { name, touched, records = [] }: Omit<Changed<unknown>, 'value'>,
+  bounds: HistoryBounds,
 ): Promise<void> {
   const { nodes = [], services = [], domains = [] } = touched
   const shownAt = { nodeId: services[0]?.nodeId ?? nodes[0] ?? null, domainId: domains[0] ?? null }
   const kept = await endRecording(tx, records)
   await writeRecords(tx, note.revision, kept)
-  await appendEntry(tx, { ...note, name: name ?? null, ...shownAt, kept })
+  await appendEntry(tx, { ...note, name: name ?? null, ...shownAt, kept }, bounds)
   await notePending(tx, note, kept)
 }
+
+/** Of one person, or one token. */
+const MOST_PENDING = 10
 
 /** @throws ConflictError for what could not be taken back, so that it is not done either */
 async function notePending(
@@ -101,13 +109,21 @@ async function notePending(
   { actor, revision, at }: ChangeNote & { revision: number; at: string },
   { records, leftOut }: KeptRecords,
 ): Promise<void> {
-  if (actor.undoes !== undefined)
-    await tx.deleteFrom('pending_changes').where('revision', '=', actor.undoes).execute()
   if (actor.takeBackIn === undefined) return
   const read = (json: string | null) => (json === null ? null : JSON.parse(json))
   const all = records.map((record) => ({ ...record, before: read(record.before), after: read(record.after) }))
   const why = whyNotUndone(actor.kind, all, leftOut)
   if (why !== null) throw new ConflictError(why)
+  const { count } = await tx
+    .selectFrom('pending_changes')
+    .innerJoin('changes', 'changes.revision', 'pending_changes.revision')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('actor_kind', '=', actor.kind)
+    .where('actor_id', '=', actor.id)
+    .where('problem', 'is', null)
+    .executeTakeFirstOrThrow()
+  if (count >= MOST_PENDING)
+    throw new ConflictError(`${MOST_PENDING} of your changes wait to be kept. Keep some of them first.`)
   const due_at = Date.parse(at) + actor.takeBackIn
   await tx.insertInto('pending_changes').values({ revision, due_at, problem: null }).execute()
 }

@@ -20,8 +20,10 @@ export interface ChangeRecord {
 
 /** More of one change are counted, and not kept. */
 const MOST_RECORDS = 2000
-/** Of all records of one change, in JSON. */
+/** Of all records of one change. */
 const MOST_BYTES = 4 * 1024 * 1024
+/** What a record takes beside its name and its fields, with its place in the indexes. */
+const RECORD_BYTES = 250
 
 export interface KeptRecords {
   records: {
@@ -200,7 +202,7 @@ function keep(all: readonly ChangeRecord[]): KeptRecords {
   const kept: KeptRecords = { records: [], leftOut: 0, bytes: 0 }
   for (const record of all) {
     const [before, after] = [render(record.before), render(record.after)]
-    const bytes = (before?.length ?? 0) + (after?.length ?? 0) + record.name.length
+    const bytes = (before?.length ?? 0) + (after?.length ?? 0) + record.name.length + RECORD_BYTES
     if (kept.records.length >= MOST_RECORDS || kept.bytes + bytes > MOST_BYTES) kept.leftOut++
     else {
       kept.records.push({ ...record, before, after })

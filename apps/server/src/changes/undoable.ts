@@ -14,21 +14,31 @@ export interface Undone {
 const MOST = 100
 
 const WORDS = {
+  gone: 'What was changed is no longer kept, so this cannot be taken back.',
   nothing: 'Nothing is kept of what was before, so this cannot be taken back.',
-  agent: 'An agent made this change, and would make it again. Change it where the agent finds it.',
+  agent: 'This is what an agent publishes, and would publish again. Change it where the agent finds it.',
   secret: 'This is about a secret that is gone, so it cannot be taken back.',
   node: 'The keys and tokens of a deleted node are gone, so it cannot be taken back. Add a new node.',
   token: 'An access token that has ended stays so. Add a new one.',
+  invited: 'An invitation is not taken back here. Delete the person on the page People.',
+  left: 'The password and the sign-ins of a deleted person are gone, so this cannot be taken back. Invite them again.',
+  account: 'This is about how a person signs in, which cannot be taken back.',
   own: 'The installation does this by itself, so it cannot be taken back.',
+  people: 'This is about who may come in, and is not taken back by itself. Change it back by hand.',
   many: 'This changed too much at once to be taken back as a whole. Change it back by hand.',
 } as const
 
-/** Why a change cannot be taken back at all, in a sentence; null when it can, if nothing has changed since. */
+/**
+ * Why a change cannot be taken back at all, in a sentence; null when it can, if nothing has changed since.
+ * @param isGone whether its records were let go
+ */
 export function whyNotUndone(
   actorKind: string | null,
   all: readonly Undone[],
   leftOut: number,
+  isGone = false,
 ): string | null {
+  if (isGone) return WORDS.gone
   const records = relevantOf(all)
   const [first] = records
   if (!first) return all.length > 0 ? WORDS.own : WORDS.nothing
@@ -66,6 +76,16 @@ export function isSwitched({ before, after }: Pick<Undone, 'before' | 'after'>):
   return before !== null && after !== null && Object.keys(after).join() === 'enabled'
 }
 
+/** What an administrator decides about a person. */
+const OF_PEOPLE: ReadonlySet<string> = new Set([
+  'username',
+  'role',
+  'isLimited',
+  'nodes',
+  'domains',
+  'isDisabled',
+])
+
 function whyNotThis({ kind, name, before, after }: Undone): string | null {
   const secret = before !== null && after !== null && isAboutSecret(before, after) ? WORDS.secret : null
   switch (kind) {
@@ -74,12 +94,20 @@ function whyNotThis({ kind, name, before, after }: Undone): string | null {
     case 'token':
       return before === null ? null : WORDS.token
     case 'service':
+      return after === null && before?.source ? WORDS.agent : null
     case 'domain':
     case 'rule':
       return null
+    case 'person':
+      if (before === null) return WORDS.invited
+      if (after === null) return WORDS.left
+      return Object.keys(after).every((field) => OF_PEOPLE.has(field)) ? null : WORDS.account
     case 'channel':
       return after === null ? WORDS.secret : secret
+    case 'provider':
+      return WORDS.people
     case 'setting':
+      if (name === 'passwordRule') return WORDS.people
       if (name === 'quietHours') return null
       return name.startsWith('POSTERN_') ? secret : WORDS.own
     default:

@@ -1,11 +1,14 @@
+import { addPerson } from '@postern/testkit/people'
 import { run } from '@postern/testkit/processes/exec'
 import { startTestServer } from '@postern/testkit/server'
 import { fresh } from '@postern/testkit/shared'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 
+/** Ten entries, and few enough bytes that each node costs an older one its fields. */
+const BOUNDS = { entries: 10, bytes: 2500, lookEvery: 1 }
 const MAIN = new URL('../verify-history.ts', import.meta.url).pathname
-const server = fresh(startTestServer)
+const server = fresh(() => startTestServer({ world: { historyBounds: BOUNDS } }))
 const client = fresh(() => server.signIn())
 
 /** Beside the running server, in a separate program. */
@@ -36,5 +39,17 @@ it('says that the history is whole, that it has the head of an export, or where 
   expect([broken.code, broken.stdout]).toEqual([1, ''])
   expect(broken.stderr).toContain(
     `the history is broken at revision ${head.revision}: it, or the one before it`,
+  )
+})
+
+it('says how much was let go', async () => {
+  const bob = await addPerson(server, 'bob', 'editor')
+  await bob.createNode({ name: 'first' })
+  await client.createNode({ name: 'between' })
+  for (let i = 0; i < 12; i++) await bob.createNode({ name: `n${i}` })
+  const { code, stdout } = await verify()
+  expect(code).toBe(0)
+  expect(stdout).toMatch(
+    / \d of these have lost their fields, to make room\. Of \d more only the number is kept\.\n$/,
   )
 })

@@ -66,9 +66,12 @@ export class UnavailableError extends RequestError {
 
 const SHOWN = 5
 
+/** A name in a message. Its end is the next mark, whatever the name has. */
+export const quoted = (name: string) => `“${name.replaceAll(/[“”]/g, '"')}”`
+
 /** `“web”, “api” and 3 more`: names as a person reads them in a message. */
 export function quoteNames(names: readonly string[]): string {
-  const shown = names.slice(0, SHOWN).map((name) => `“${name}”`)
+  const shown = names.slice(0, SHOWN).map(quoted)
   const more = names.length - shown.length
   return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ')
 }

@@ -1,5 +1,6 @@
 import type { ActorKind } from '@postern/contract/history/history'
-import type { Fixed, Json, Time } from './columns.ts'
+import type { Generated } from 'kysely'
+import type { Fixed, Flag, Json, Time } from './columns.ts'
 
 export interface ChangesTable {
   revision: Fixed<number>
@@ -23,7 +24,22 @@ export interface ChangesTable {
   left_out: Fixed<number>
   /** In JSON, about: for the bound of all. */
   bytes: Fixed<number>
-  /** SHA-256 in hex over this entry, its records and the previous hash; null for an entry of before the chain. */
+  /** To whose share of all that is kept it counts; '' before there were shares. */
+  share: Fixed<string>
+  /** Of the records that were kept. */
+  record_count: Fixed<number>
+  /** SHA-256 in hex over these records; null before the chain, and where `folded` is set. */
+  records_hash: Fixed<string | null>
+  /** Of an entry with which something was let go: the hash over all that had gone then. */
+  gone_hash: Fixed<string | null>
+  /** Whether its records were let go. */
+  is_stripped: Generated<Flag>
+  /** It stands for so many entries that were let go, of which it has the last one's revision, time and hash. */
+  folded: Generated<number | null>
+  /** With `folded`: the time of the first of them, and the hash of the entry before them. */
+  first_at: Generated<Time | null>
+  before_hash: Generated<string | null>
+  /** SHA-256 in hex over this entry and the previous hash; null for an entry of before the chain. */
   hash: Fixed<string | null>
 }
 

@@ -36,6 +36,8 @@ export interface SessionsTable {
   host: Fixed<string>
   /** In plain words; '' when it could not be told. */
   browser: Generated<string>
+  /** The provider by which it was begun; null: by a password or a passkey alone. */
+  provider_id: Fixed<number | null>
   /** Where it was last used from, and when in ms since the epoch, to the minute. */
   address: string | null
   last_used_at: Generated<number>

@@ -107,11 +107,14 @@ const IS_ON = '(SELECT is_on FROM recording) = 1'
 function valueTrigger(table: string, value: (typeof VALUES)[keyof typeof VALUES], event: Event): string {
   const of = (text: string, row: Row) => text.replaceAll('ROW.', `${row}.`)
   const row: Row = event === 'DELETE' ? 'OLD' : 'NEW'
+  // A row that stays may leave its record.
+  const id =
+    event === 'UPDATE' ? `coalesce(${of(value.of, 'OLD')}, ${of(value.of, 'NEW')})` : of(value.of, row)
   const before = event === 'INSERT' ? 'NULL' : of(value.value, 'OLD')
   const after = event === 'DELETE' ? 'NULL' : of(value.value, 'NEW')
   return `CREATE TEMP TRIGGER recorded_${table}_${event} AFTER ${event} ON main.${table}
     WHEN ${IS_ON} BEGIN
-      INSERT INTO change_log VALUES (${of(value.kind, row)}, ${of(value.of, row)}, NULL, NULL, NULL,
+      INSERT INTO change_log VALUES (${of(value.kind, row)}, ${id}, NULL, NULL, NULL,
         '${value.field}', ${value.isList ? 1 : 0}, ${before}, ${after});
     END`
 }

@@ -14,7 +14,6 @@ const OTHERS: Record<string, string> = {
   signed_out: 'follows from sign-outs',
   orders: 'are steps of the authority',
   challenges: 'are steps of the authority',
-  publications: 'follow the services of agents',
   published_domains: 'follow the services of agents',
   held_addresses: 'follow the services of agents',
   freed_ports: 'is written by triggers',

@@ -58,6 +58,19 @@ export const RECORDED = {
     open: ['skip_auth_routes', 'require_auth'],
   },
   users: { kind: 'person', name: 'ROW.username' },
+  console_providers: {
+    kind: 'provider',
+    name: 'ROW.name',
+    json: ['rules'],
+    fields: { is_making_accounts: { field: 'makesAccounts' } },
+  },
+  password_rule: {
+    kind: 'setting',
+    name: "'passwordRule'",
+    fields: {
+      user_id: { field: 'person', value: '(SELECT username FROM users WHERE id = ROW.user_id)' },
+    },
+  },
   api_tokens: {
     kind: 'api-token',
     name: 'ROW.name',
@@ -129,6 +142,21 @@ export const VALUES = {
     isList: false,
   },
   passkeys: { kind: "'person'", of: 'ROW.user_id', field: 'passkeys', value: 'ROW.name', isList: true },
+  // So that an undo knows what an agent would publish again.
+  publications: {
+    kind: "'service'",
+    of: 'ROW.service_id',
+    field: 'source',
+    value: 'CASE WHEN ROW.service_id IS NULL THEN NULL ELSE ROW.source END',
+    isList: false,
+  },
+  user_identities: {
+    kind: "'person'",
+    of: 'ROW.user_id',
+    field: 'signsInBy',
+    value: '(SELECT name FROM console_providers WHERE id = ROW.provider_id)',
+    isList: true,
+  },
   mutes: {
     kind: "CASE WHEN ROW.node_id IS NULL THEN 'service' ELSE 'node' END",
     of: 'coalesce(ROW.node_id, ROW.service_id)',

@@ -25,6 +25,7 @@ import type {
   UserNodesTable,
   UsersTable,
 } from './people-tables.ts'
+import type { ConsoleProvidersTable, PasswordRuleTable, UserIdentitiesTable } from './provider-tables.ts'
 import type {
   FreedDomainsTable,
   FreedPortsTable,
@@ -239,6 +240,9 @@ export interface Database {
   recovery_codes: RecoveryCodesTable
   sessions: SessionsTable
   invites: InvitesTable
+  console_providers: ConsoleProvidersTable
+  user_identities: UserIdentitiesTable
+  password_rule: PasswordRuleTable
   api_tokens: ApiTokensTable
   api_token_nodes: ApiTokenNodesTable
   api_token_domains: ApiTokenDomainsTable

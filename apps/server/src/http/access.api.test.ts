@@ -4,7 +4,7 @@ import { edgeToken } from '@postern/testkit/edge-client'
 import { followStream } from '@postern/testkit/event-stream'
 import { connectFakeEdge, type FakeEdge } from '@postern/testkit/fakes/fake-edge'
 import { addPerson } from '@postern/testkit/people'
-import { type Client, startTestServer } from '@postern/testkit/server'
+import { type Client, startTestServer, TEST_ADMIN } from '@postern/testkit/server'
 import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
@@ -12,13 +12,24 @@ import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 /** Who may call what. It does not come from the contract, so that a slip there is seen here. */
 const AUDIENCES = {
   ...rows('everybody', 'health', 'login', 'loginByCode', 'beginPasskeyLogin', 'loginByPasskey'),
-  ...rows('everybody', 'readInvite', 'acceptInvite'),
+  ...rows('everybody', 'readInvite', 'acceptInvite', 'beginDevice', 'pollDevice'),
+  ...rows('everybody', 'getSignInWays', 'beginProviderLogin', 'loginByProvider'),
   ...rows('a node', 'agentConfig', 'registerKey', 'publishServices', 'reportNode', 'agentWhy', 'agentSocket'),
   ...rows('an edge', 'edgeState', 'edgeWhy', 'edgeSocket'),
   ...rows('a person', 'logout', 'listApiTokens', 'createApiToken', 'revokeApiToken', 'deleteApiToken'),
+  ...rows('a person', 'readDevice', 'approveDevice', 'denyDevice'),
   ...rows('a person', 'getFactors', 'beginAuthenticator', 'confirmAuthenticator', 'removeAuthenticator'),
   ...rows('a person', 'beginPasskey', 'addPasskey', 'renamePasskey', 'removePasskey', 'makeRecoveryCodes'),
-  ...rows('a person', 'updateAccount', 'changePassword', 'listSessions', 'endSession', 'endOtherSessions'),
+  ...rows(
+    'a person',
+    'updateAccount',
+    'changePassword',
+    'confirmAccount',
+    'listSessions',
+    'endSession',
+    'endOtherSessions',
+  ),
+  ...rows('a person', 'listIdentities', 'beginIdentity', 'addIdentity', 'removeIdentity'),
   ...rows('a person or node', 'config'),
   ...rows('who looks in person', 'ticket', 'getTrial'),
   ...rows('who looks', 'me', 'find', 'streamHints', 'getOverview', 'listAttention', 'listEdges'),
@@ -43,7 +54,17 @@ const AUDIENCES = {
   ...rows('an admin', 'getSettings', 'updateSettings', 'getBackups', 'makeBackup'),
   ...rows('an admin in person', 'beginTrial', 'removeFactors', 'listPeople', 'getPerson', 'invitePerson'),
   ...rows('an admin in person', 'updatePerson', 'renewInvite', 'disablePerson', 'enablePerson'),
-  ...rows('an admin in person', 'endPersonSessions', 'deletePerson'),
+  ...rows(
+    'an admin in person',
+    'endPersonSessions',
+    'endPersonTokens',
+    'disconnectPerson',
+    'deletePerson',
+    'getConsoleSignIn',
+    'setPasswordRule',
+  ),
+  ...rows('an admin in person', 'createConsoleProvider', 'updateConsoleProvider', 'deleteConsoleProvider'),
+  ...rows('an admin in person', 'tryConsoleProvider', 'previewRules'),
   ...rows('an admin', 'createChannel', 'updateChannel', 'deleteChannel', 'testChannel', 'updateBuiltInRule'),
   ...rows('an admin', 'createFigureRule', 'updateFigureRule', 'deleteFigureRule', 'setQuietHours'),
 } satisfies Record<keyof typeof endpoints, Audience>
@@ -81,6 +102,8 @@ interface World {
   http: number
   tcp: number
   token: number
+  /** The revision of a change of its TCP service. */
+  change: number
 }
 
 let edge: FakeEdge
@@ -107,7 +130,7 @@ beforeAll(async () => {
   }
   for (const caller of PEOPLE) tokens.set(caller, people[caller].token)
   const makeToken = async (form: object) =>
-    (await admin.post('/api/tokens', { name: 'x', ...form })).json().token
+    (await admin.post('/api/tokens', { name: 'x', password: TEST_ADMIN.password, ...form })).json().token
   tokens.set('program', await makeToken({ role: 'admin' }))
   tokens.set('limited program', await makeToken({ role: 'editor', reach }))
   const pat = await admin.post(`/api/nodes/${own.node}/pats`, { name: 'agent' })
@@ -124,7 +147,16 @@ async function fill(name: string): Promise<World> {
   const http = await admin.post(`/api/services/${node}/http`, { name: `${name}-http`, domain })
   const tcp = await admin.post(`/api/services/${node}/tcp`, { name: `${name}-tcp`, backendPort: 22 })
   const token = await admin.post(`/api/nodes/${node}/pats`, { name: `${name}-token` })
-  const world = { node, domain: domainId, http: http.json().id, tcp: tcp.json().id, token: token.json().id }
+  await admin.patch(`/api/services/${node}/tcp/${tcp.json().id}`, { backendPort: 23 })
+  const [newest] = (await admin.get('/api/history?limit=1')).json().data
+  const world = {
+    node,
+    domain: domainId,
+    http: http.json().id,
+    tcp: tcp.json().id,
+    token: token.json().id,
+    change: newest.revision,
+  }
   await server.context.db
     .insertInto('sign_ins')
     .values({
@@ -144,6 +176,7 @@ const ID_OF: Partial<Record<Endpoint['noun'], (world: World, path: string) => nu
   Node: ({ node }) => node,
   Domain: ({ domain }) => domain,
   Token: ({ token }) => token,
+  Change: ({ change }) => change,
   Service: ({ http, tcp }, path) => (path.includes('/tcp/') ? tcp : http),
 }
 

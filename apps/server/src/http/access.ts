@@ -1,6 +1,7 @@
 import type { Endpoint } from '@postern/contract/endpoints/endpoint'
 import type { Context } from '../context.ts'
 import type { Access } from '../core/access/access.ts'
+import { hideNames } from '../core/access/hidden-names.ts'
 import { visibleTo } from '../core/access/visible.ts'
 import { ForbiddenError, NotFoundError, RequestError } from '../core/errors.ts'
 import { type Caller, isPerson } from './auth.ts'
@@ -10,8 +11,10 @@ import { type Caller, isPerson } from './auth.ts'
  * compared with everything, once `refuseBeyondReach` and the rules of the record have allowed it.
  */
 export function contextFor(context: Context, caller: Caller, endpoint: Endpoint): Context {
-  if (!isPerson(caller) || caller.role === 'admin') return context
-  const access = { role: caller.role, reach: caller.reach }
+  if (!isPerson(caller)) return context
+  const isProgram = caller.kind === 'program'
+  if (caller.role === 'admin' && !caller.reach && !isProgram) return context
+  const access = { role: caller.role, reach: caller.reach, isProgram }
   if (!caller.reach) return { ...context, access }
   // What everybody may do is about themselves.
   const isLook = endpoint.roles !== 'any' && endpoint.roles?.includes('viewer')
@@ -44,37 +47,18 @@ export async function refuseBeyondReach(
     throw new ForbiddenError('Services of others are at this domain too. Ask an administrator.', 'role')
 }
 
-const QUOTED = /“([^”]*)”/g
-const HIDDEN = 'something that you may not see'
-
 /**
- * An error for a limited person. What is taken is compared with everything, but the names of records that they may not
- * see are replaced.
+ * An error for a limited person. What is taken is compared with everything.
  * @param context that of the server, which sees everything
  * @param typed what they sent, which they know
  */
 export async function withoutHiddenNames(
   context: Context,
-  { reach }: Access,
+  access: Access,
   error: unknown,
   typed: unknown,
 ): Promise<unknown> {
-  if (!(error instanceof RequestError) || !reach) return error
+  if (!(error instanceof RequestError) || !access.reach) return error
   const texts = [error.message, ...(error.errors ?? []).map(({ message }) => message)]
-  const named = texts.flatMap((text) => [...text.matchAll(QUOTED)].flatMap(([, name]) => name ?? []))
-  if (named.length === 0) return error
-  const db = visibleTo(context.db, reach)
-  const seen = await Promise.all(
-    (['nodes', 'services'] as const).map((table) =>
-      db.selectFrom(table).select('name').where('name', 'in', named).execute(),
-    ),
-  )
-  const own = JSON.stringify(typed ?? null)
-  const known = new Set([
-    ...seen.flat().map(({ name }) => name),
-    ...named.filter((name) => own.includes(JSON.stringify(name))),
-  ])
-  const hide = (text: string) =>
-    text.replace(QUOTED, (quoted, name: string) => (known.has(name) ? quoted : HIDDEN))
-  return error.reworded(hide)
+  return error.reworded(await hideNames(context.db, access, texts, typed))
 }

@@ -4,6 +4,7 @@ import { TOKEN_PREFIXES } from '@postern/contract/tokens'
 import type { FastifyRequest } from 'fastify'
 import type { Actor } from '../changes/actor.ts'
 import type { Context } from '../context.ts'
+import { PERSON_ONLY } from '../core/access/access.ts'
 import { isFactorRequired } from '../core/accounts/factors/factors.ts'
 import { findSession, findSessionByTicket, type Session } from '../core/accounts/sessions.ts'
 import type { Arrival } from '../core/accounts/sources.ts'
@@ -41,12 +42,15 @@ export type CallerOf<E extends Endpoint> = E extends { readonly isSessionOnly: t
   ? SessionCaller
   : CallerByAuth[E['auth']]
 
-/** Whether the person must set up a second factor before anything else. */
+/**
+ * Whether the person must set up a second factor before anything else.
+ * @param caller a session, or a program with its person's own role
+ */
 export function lacksFactor(
   { config }: Pick<Context, 'config'>,
-  { role, hasFactor }: Pick<PersonCaller, 'role' | 'hasFactor'>,
+  { role, personRole = role, hasFactor }: Pick<Session, 'role' | 'hasFactor'> & Partial<Program>,
 ): boolean {
-  return !hasFactor && isFactorRequired(config.settings, role)
+  return !hasFactor && isFactorRequired(config.settings, personRole)
 }
 
 /** The caller in the history, with the address that the request came from. */
@@ -59,6 +63,7 @@ export function actorOf(caller: Caller, { ip }: Pick<FastifyRequest, 'ip'>): Act
       return {
         kind: 'token',
         id: caller.tokenId,
+        personId: caller.userId,
         name: `${caller.username} (token ${caller.tokenName})`,
         address,
       }
@@ -145,8 +150,7 @@ async function getProgramCaller(
 ): Promise<ProgramCaller> {
   const program = await admitProgram(context, token, arrivalOf(request))
   if (auth === 'node') throw new ForbiddenError('Only a node can do this', 'kind')
-  if (isSessionOnly)
-    throw new ForbiddenError('Only a person who is signed in can do this, and no API token', 'kind')
+  if (isSessionOnly) throw new ForbiddenError(PERSON_ONLY, 'kind')
   return { kind: 'program', ...program }
 }
 

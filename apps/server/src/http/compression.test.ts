@@ -6,6 +6,8 @@ import { isCompressible } from './compression.ts'
 const COMPRESSED = [
   'getBackups',
   'getFactors',
+  'getConsoleSignIn',
+  'listIdentities',
   'find',
   'me',
   'getOverview',

@@ -5,7 +5,8 @@ import { UnavailableError } from '../core/errors.ts'
 import type { PersonCaller } from './auth.ts'
 import { watchCaller } from './caller-end.ts'
 
-const MOST_EXPORTS = 4
+/** Of all people, and of one of them. */
+const [MOST_EXPORTS, MOST_PER_PERSON] = [8, 2]
 /** A reader that takes longer holds a place of others. */
 const EXPORT_PATIENCE = 10 * 60_000
 
@@ -24,17 +25,19 @@ interface Exported {
  * @returns a function that sends one; it throws UnavailableError
  */
 export function createExporter(): (exported: Exported) => FastifyReply {
-  let running = 0
+  const running: number[] = []
   return ({ context, caller, reply, name, format, make }) => {
-    if (running >= MOST_EXPORTS) throw new UnavailableError('Too many exports are under way. Try again later')
-    running++
+    const own = running.filter((id) => id === caller.userId)
+    if (running.length >= MOST_EXPORTS || own.length >= MOST_PER_PERSON)
+      throw new UnavailableError('Too many exports are under way. Try again later')
+    running.push(caller.userId)
     const controller = new AbortController()
     const timer = setTimeout(() => controller.abort(), EXPORT_PATIENCE)
     const stop = watchCaller(context, caller, () => controller.abort())
     const readable = Readable.from(make(controller.signal))
     controller.signal.addEventListener('abort', () => readable.destroy())
     readable.once('close', () => {
-      running--
+      running.splice(running.indexOf(caller.userId), 1)
       clearTimeout(timer)
       stop()
       controller.abort()

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type * as z from 'zod/mini'
 import type { Actor } from '../changes/actor.ts'
 import type { Context } from '../context.ts'
+import { requireRecent } from '../core/accounts/confirmations.ts'
 import { UnauthenticatedError, ValidationError } from '../core/errors.ts'
 import { createPatch, type Patch } from '../core/patch.ts'
 import { contextFor, refuseBeyondReach, withoutHiddenNames } from './access.ts'
@@ -19,6 +20,9 @@ declare module 'fastify' {
 
 /** An edge sends the hash of each certificate that it holds: some fifty bytes for each of many thousands. */
 const EDGE_BODY_BYTES = 4 * 1024 * 1024
+
+/** For so long a caller is the one that was admitted before the body. */
+const ADMITTED_MS = 100
 
 type Parsed<E, K extends string> = E extends { readonly [key in K]: z.ZodMiniType<infer O> } ? O : undefined
 
@@ -73,21 +77,26 @@ function register<E extends Endpoint>(
   endpoint: E,
   handle: (call: Omit<Call<E>, 'body'>) => unknown,
 ): void {
-  const callers = new WeakMap<FastifyRequest, Caller>()
+  const callers = new WeakMap<FastifyRequest, { caller: Caller; at: number }>()
+  const admit = async (request: FastifyRequest) => {
+    const { context } = request.server
+    const caller = await authenticate(context, request, endpoint)
+    await refuseBeyondReach(context, caller, endpoint, request.params as Record<string, string>)
+    if (endpoint.isWayIn && caller.kind === 'session') await requireRecent(context, caller.sessionId)
+    callers.set(request, { caller, at: performance.now() })
+  }
   app.route({
     method: endpoint.method,
     url: endpoint.path,
     ...(endpoint.auth === 'edge' && { bodyLimit: EDGE_BODY_BYTES }),
     ...(isCompressible(endpoint) && { onSend: compressAnswer }),
     // Before the body, so that no byte of a stranger's is read.
-    onRequest: async (request) => {
-      const { context } = request.server
-      const caller = await authenticate(context, request, endpoint)
-      await refuseBeyondReach(context, caller, endpoint, request.params as Record<string, string>)
-      callers.set(request, caller)
-    },
+    onRequest: admit,
     handler: async (request, reply) => {
-      const call = parseCall(endpoint, request, reply, callers.get(request))
+      const admitted = callers.get(request)
+      // Who sends a body slowly may have lost every right meanwhile.
+      if (admitted && performance.now() - admitted.at > ADMITTED_MS) await admit(request)
+      const call = parseCall(endpoint, request, reply, callers.get(request)?.caller)
       reply.code(endpoint.status ?? 200)
       try {
         return await handle(call)

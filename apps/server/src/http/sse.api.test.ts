@@ -72,10 +72,16 @@ test('a stream ends with its session, though nobody signs out', async () => {
 test('only so many are open at a time', async () => {
   const [stream] = streams
   if (!stream) throw new Error('no stream is open')
-  for (let i = server.app.streams.size; i < 1000; i++) server.app.streams.add({ ...stream })
+  const fill = (most: number, userId: number) => {
+    for (let i = server.app.streams.size; i < most; i++) server.app.streams.add({ ...stream, userId })
+  }
+  // One person has a share alone.
+  fill(100, stream.userId)
   expect((await open('/api/test-stream')).status).toBe(503)
   stream.close()
   expect((await open('/api/test-ending')).status).toBe(200)
+  fill(1000, 0)
+  expect((await open('/api/test-stream')).status).toBe(503)
 })
 
 test('an event has the form of the standard', () => {

@@ -7,7 +7,8 @@ import { watchCaller } from './caller-end.ts'
 const HEARTBEAT_MS = 15_000
 /** A reader that leaves more than this unread is disconnected. */
 const MAX_UNREAD_BYTES = 8 * 1024 * 1024
-const MAX_STREAMS = 1000
+/** Of all people, and of one of them with all that they use. */
+const [MAX_STREAMS, MAX_PER_PERSON] = [1000, 100]
 
 export interface StreamEvent {
   data: string
@@ -17,6 +18,8 @@ export interface StreamEvent {
 
 /** Server-sent events to one reader. It ends by itself with the credential, a reader that is gone or too slow, or the server. */
 export interface EventStream {
+  /** Whose it is. */
+  readonly userId: number
   send(event: StreamEvent): void
   /** True while the reader has not taken what was sent; a sender of states then waits and sends the newest. */
   readonly isBusy: boolean
@@ -35,7 +38,9 @@ interface StreamCall {
 /** Takes over the reply and sends the headers at once. @throws UnavailableError when too many are open. */
 export function openStream({ context, caller, reply }: StreamCall): EventStream {
   const { streams } = reply.server
-  if (streams.size >= MAX_STREAMS) throw new UnavailableError('Too many streams are open')
+  const own = [...streams].filter(({ userId }) => userId === caller.userId)
+  if (streams.size >= MAX_STREAMS || own.length >= MAX_PER_PERSON)
+    throw new UnavailableError('Too many streams are open')
   const headers = { ...reply.getHeaders(), 'content-type': 'text/event-stream', 'cache-control': 'no-store' }
   reply.hijack()
   const { raw } = reply
@@ -44,7 +49,7 @@ export function openStream({ context, caller, reply }: StreamCall): EventStream 
     Object.fromEntries(Object.entries(headers).flatMap(([k, v]) => (v === undefined ? [] : [[k, v]]))),
   )
   raw.flushHeaders()
-  const stream = createStream(reply)
+  const stream = createStream(reply, caller.userId)
   streams.add(stream)
   stream.onClose(() => streams.delete(stream))
   stream.onClose(watchCaller(context, caller, () => stream.close()))
@@ -52,7 +57,7 @@ export function openStream({ context, caller, reply }: StreamCall): EventStream 
   return stream
 }
 
-function createStream(reply: FastifyReply): EventStream {
+function createStream(reply: FastifyReply, userId: number): EventStream {
   const { raw } = reply
   const listeners = new Set<() => void>()
   let isClosed = false
@@ -82,6 +87,7 @@ function createStream(reply: FastifyReply): EventStream {
   raw.on('close', close)
   raw.on('error', close)
   return {
+    userId,
     send: (event) => write(renderEvent(event)),
     get isBusy() {
       return raw.writableNeedDrain

@@ -3,7 +3,7 @@ import { findCidr } from '@postern/net/cidr'
 import { isPrivate } from '@postern/net/special'
 import type { FastifyInstance } from 'fastify'
 import { publicUrl } from '../config.ts'
-import { redirectUrlOf } from '../core/sign-in/flow.ts'
+import { redirectUrlOf } from '../core/sign-in/callback.ts'
 import { route } from '../http/route.ts'
 
 /** What the server tells about itself. */

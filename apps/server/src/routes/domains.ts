@@ -12,7 +12,8 @@ import { formRoute, route } from '../http/route.ts'
 export function domainRoutes(app: FastifyInstance): void {
   route(app, endpoints.listDomains, ({ context, query }) => listDomains(context, query))
   route(app, endpoints.listEndingCertificates, ({ context }) => listEndingCertificates(context))
-  route(app, endpoints.getRoot, ({ context }) => describeImportableRoot(context))
+  // For all of its names, whoever asks.
+  route(app, endpoints.getRoot, () => describeImportableRoot(app.context))
   formRoute(app, endpoints.createDomain, ({ context, actor, patch }) => createDomain(context, actor, patch))
   route(app, endpoints.getDomain, ({ context, params }) => getDomain(context, params.id))
   formRoute(app, endpoints.updateDomain, ({ context, actor, params, patch }) =>

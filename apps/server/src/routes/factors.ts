@@ -24,8 +24,7 @@ export function factorRoutes(app: FastifyInstance): void {
     readFactors(context, caller, request.host),
   )
   route(app, endpoints.makeRecoveryCodes, async (call) => {
-    await confirm(call)
-    return await makeRecoveryCodes(call.context, call.actor, call.caller)
+    return await makeRecoveryCodes(call.context, call.actor, await confirm(call))
   })
   route(app, endpoints.removeFactors, async ({ context, actor, caller, params }) => {
     await removeFactorsOf(context, actor, caller, params.id)
@@ -49,23 +48,20 @@ function secondStepRoutes(app: FastifyInstance): void {
 
 function authenticatorRoutes(app: FastifyInstance): void {
   route(app, endpoints.beginAuthenticator, async (call) => {
-    await confirm(call)
-    return beginAuthenticator(call.context, call.caller)
+    return beginAuthenticator(call.context, call.caller, await confirm(call))
   })
   route(app, endpoints.confirmAuthenticator, ({ context, actor, caller, body }) =>
     confirmAuthenticator(context, actor, caller, body),
   )
   route(app, endpoints.removeAuthenticator, async (call) => {
-    await confirm(call)
-    await removeAuthenticator(call.context, call.actor, call.caller)
+    await removeAuthenticator(call.context, call.actor, call.caller, await confirm(call))
     return await readFactors(call.context, call.caller, call.request.host)
   })
 }
 
 function passkeyRoutes(app: FastifyInstance): void {
   route(app, endpoints.beginPasskey, async (call) => {
-    await confirm(call)
-    return await beginPasskey(call.context, call.caller, call.request.host)
+    return await beginPasskey(call.context, call.caller, await confirm(call), call.request.host)
   })
   route(app, endpoints.addPasskey, ({ context, actor, caller, body }) =>
     addPasskey(context, actor, caller, body),
@@ -74,13 +70,12 @@ function passkeyRoutes(app: FastifyInstance): void {
     renamePasskey(context, actor, caller, params.id, body.name),
   )
   route(app, endpoints.removePasskey, async (call) => {
-    await confirm(call)
-    await removePasskey(call.context, call.actor, call.caller, call.params.id)
+    await removePasskey(call.context, call.actor, call.caller, await confirm(call), call.params.id)
     return { id: call.params.id }
   })
 }
 
-type Confirmed = Pick<Call<typeof endpoints.makeRecoveryCodes>, 'context' | 'caller' | 'body' | 'request'>
+type Confirming = Pick<Call<typeof endpoints.makeRecoveryCodes>, 'context' | 'caller' | 'body' | 'request'>
 
-const confirm = ({ context, caller, body, request }: Confirmed) =>
-  confirmPassword(context, caller.userId, body.password, arrivalOf(request))
+const confirm = ({ context, caller, body, request }: Confirming) =>
+  confirmPassword(context, caller, body.password, arrivalOf(request))

@@ -10,13 +10,13 @@ import { route } from '../http/route.ts'
 export function historyRoutes(app: FastifyInstance): void {
   const send = createExporter()
   route(app, endpoints.listHistory, ({ context, caller, query }) => listHistory(context, caller, query))
-  route(app, endpoints.exportHistory, ({ context, caller, query, reply }) => {
+  route(app, endpoints.exportHistory, ({ context, actor, caller, query, reply }) => {
     const { format, token: _, ...filters } = query
-    const make = (signal: AbortSignal) => exportHistory(context, caller, filters, format, signal)
+    const make = (signal: AbortSignal) => exportHistory(context, actor, caller, filters, format, signal)
     return send({ context, caller, reply, name: 'history', format, make })
   })
-  route(app, endpoints.listPendingChanges, async ({ context, caller }) => ({
-    data: await listPendingChanges(context, caller),
+  route(app, endpoints.listPendingChanges, async ({ context, actor, caller }) => ({
+    data: await listPendingChanges(context, actor, caller),
   }))
   route(app, endpoints.keepChange, ({ context, actor, caller, params }) =>
     keepChange(context, actor, caller, params.id),

@@ -4,6 +4,8 @@ import { alertRoutes } from './alerts.ts'
 import { apiTokenRoutes } from './api-tokens.ts'
 import { authRoutes } from './auth.ts'
 import { configRoutes } from './config.ts'
+import { consoleSignInRoutes } from './console-sign-in.ts'
+import { deviceRoutes } from './devices.ts'
 import { docsRoutes } from './docs.ts'
 import { domainRoutes } from './domains.ts'
 import { edgeRoutes } from './edge.ts'
@@ -30,12 +32,14 @@ export const ROUTES: readonly ((app: FastifyInstance) => void | Promise<void>)[]
   accountRoutes,
   peopleRoutes,
   factorRoutes,
+  consoleSignInRoutes,
   configRoutes,
   settingsRoutes,
   overviewRoutes,
   nodeRoutes,
   tokenRoutes,
   apiTokenRoutes,
+  deviceRoutes,
   domainRoutes,
   serviceRoutes,
   figureRoutes,

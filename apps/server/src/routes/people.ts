@@ -1,5 +1,6 @@
 import { endpoints } from '@postern/contract/endpoints/endpoints'
 import type { FastifyInstance } from 'fastify'
+import { confirmPassword } from '../core/accounts/accounts.ts'
 import {
   changePassword,
   endOtherSessions,
@@ -18,6 +19,7 @@ import {
   setPersonEnabled,
   updatePerson,
 } from '../core/people/people.ts'
+import { endPersonTokens } from '../core/programs/of-person.ts'
 import { arrivalOf, keyOf } from '../http/auth.ts'
 import { formRoute, route } from '../http/route.ts'
 import { accountOf, placeOf } from './auth.ts'
@@ -29,7 +31,9 @@ export function peopleRoutes(app: FastifyInstance): void {
   formRoute(app, endpoints.updatePerson, ({ context, actor, params, patch }) =>
     updatePerson(context, actor, params.id, patch),
   )
-  route(app, endpoints.renewInvite, ({ context, actor, params }) => renewInvite(context, actor, params.id))
+  route(app, endpoints.renewInvite, ({ context, actor, params, body }) =>
+    renewInvite(context, actor, params.id, body),
+  )
   route(app, endpoints.disablePerson, ({ context, actor, params }) =>
     setPersonEnabled(context, actor, params.id, false),
   )
@@ -38,6 +42,9 @@ export function peopleRoutes(app: FastifyInstance): void {
   )
   route(app, endpoints.endPersonSessions, ({ context, actor, params }) =>
     endPersonSessions(context, actor, params.id),
+  )
+  route(app, endpoints.endPersonTokens, ({ context, actor, params }) =>
+    endPersonTokens(context, actor, params.id),
   )
   route(app, endpoints.deletePerson, ({ context, actor, params }) => removePerson(context, actor, params.id))
   route(app, endpoints.readInvite, ({ context, body, request }) =>
@@ -58,6 +65,11 @@ export function accountRoutes(app: FastifyInstance): void {
   route(app, endpoints.changePassword, ({ context, actor, caller, body, request }) =>
     changePassword(context, actor, caller, body, arrivalOf(request)),
   )
+  route(app, endpoints.confirmAccount, async ({ context, caller, body, request }) => {
+    await confirmPassword(context, caller, body.password, arrivalOf(request))
+    context.confirmations.note(caller.sessionId)
+    return {}
+  })
   route(app, endpoints.listSessions, ({ context, caller }) => listOwnSessions(context, caller))
   route(app, endpoints.endSession, ({ context, actor, caller, params }) =>
     endOwnSession(context, actor, caller, params.id),

@@ -35,13 +35,22 @@ function whileConnected({ raw }: FastifyReply): AbortSignal {
 async function followRequests(call: Call<typeof endpoints.streamRequests>): Promise<unknown> {
   const { context, query } = call
   const { after, token: _, ...filters } = query
-  const filter = await readStreamFilter(context, filters)
+  let filter = await readStreamFilter(context, filters)
+  let isStale = false
+  const stopListening = context.bus.listen((hint) => {
+    isStale ||= hint.kind === 'changed'
+  })
   const controller = new AbortController()
   const stream = openStream(call)
   let cursor = parseCursor(after)
   let timer: NodeJS.Timeout | undefined
   const look = async () => {
     if (!stream.isBusy) {
+      // Its services may have moved to where this person sees nothing.
+      if (isStale) {
+        isStale = false
+        filter = await readStreamFilter(context, filters)
+      }
       const news = await listNewRequests(context, filter, cursor, controller.signal)
       cursor = news.after
       if (news.batch.data.length > 0) stream.send({ data: JSON.stringify(news.batch) })
@@ -57,6 +66,7 @@ async function followRequests(call: Call<typeof endpoints.streamRequests>): Prom
     stream.close()
   }
   stream.onClose(() => {
+    stopListening()
     clearTimeout(timer)
     controller.abort()
   })

@@ -3,9 +3,10 @@ import { SIGN_IN } from '@postern/contract/sign-in/sign-in'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { NotFoundError } from '../core/errors.ts'
 import type { GuardedDomain } from '../core/sign-in/guarded.ts'
+import type { Provider } from '../core/sign-in/provider.ts'
 import type { Cookies, Step } from '../core/sign-in/steps.ts'
 import { type Notice, renderNotice } from '../http/notice.ts'
-import { route } from '../http/route.ts'
+import { type Call, route } from '../http/route.ts'
 
 type Query = Partial<Record<'to' | 'account' | 'ticket', string>>
 type Handler = (domain: GuardedDomain, cookies: Cookies, query: Query, address: string) => Promise<Step>
@@ -18,7 +19,7 @@ const ELSEWHERE = ['cross-site', 'same-site']
 
 /** The sign-in in front of services: HAProxy routes these addresses here at every domain that has it. */
 export function signInRoutes(app: FastifyInstance): void {
-  const { flow, trials } = app.context
+  const { flow, trials, providerLogins } = app.context
   const atDomain = (path: string, handle: Handler, question: Question = () => undefined) =>
     app.get(path, async (request, reply) => {
       // For DNS a dot at the end changes nothing; for a browser it is another host, with other cookies.
@@ -40,7 +41,8 @@ export function signInRoutes(app: FastifyInstance): void {
   app.get(SIGN_IN.callback, async (request, reply) => {
     const search = request.url.slice(SIGN_IN.callback.length)
     if (await trials.end(search, cookiesOf(request))) return answer(reply, { kind: 'tried' })
-    return answer(reply, await flow.callback(search, request.ip))
+    const arrived = await providerLogins.callback(search, request.ip)
+    return answer(reply, arrived ?? (await flow.callback(search, request.ip)))
   })
   trialRoutes(app)
 }
@@ -49,11 +51,23 @@ export function signInRoutes(app: FastifyInstance): void {
 function trialRoutes(app: FastifyInstance): void {
   route(app, endpoints.checkProvider, ({ context }) => context.trials.check())
   route(app, endpoints.getTrial, ({ context, caller }) => context.trials.find(caller.sessionId))
-  route(app, endpoints.beginTrial, async ({ context, caller, request, reply }) => {
-    const { address, cookie } = await context.trials.begin(caller.sessionId, request.protocol === 'https')
-    if (cookie !== null) reply.header('set-cookie', cookie)
-    return { address }
-  })
+  route(app, endpoints.beginTrial, (call) => beginTrial(call))
+}
+
+/** @param provider another than that of the settings */
+export async function beginTrial(
+  {
+    context,
+    caller,
+    request,
+    reply,
+  }: Pick<Call<typeof endpoints.beginTrial>, 'context' | 'caller' | 'request' | 'reply'>,
+  provider?: Provider,
+): Promise<{ address: string }> {
+  const isBound = request.protocol === 'https'
+  const { address, cookie } = await context.trials.begin(caller.sessionId, isBound, provider)
+  if (cookie !== null) reply.header('set-cookie', cookie)
+  return { address }
 }
 
 type Page = Step | { kind: 'tried' } | { kind: 'ask'; domain: string }

@@ -7,9 +7,11 @@ import { route } from '../http/route.ts'
 
 export function whyRoutes(app: FastifyInstance): void {
   route(app, endpoints.beginWhy, ({ context, caller, body, request }) =>
-    beginWhy(context, { owner: ownerOf(caller), ip: visitorOf(request.ip), nodeId: null }, body),
+    beginWhy(context, { ...askerOf(caller), ip: visitorOf(request.ip), nodeId: null }, body),
   )
-  route(app, endpoints.getWhy, ({ context, caller, params }) => context.whys.get(ownerOf(caller), params.id))
+  route(app, endpoints.getWhy, ({ context, caller, params }) =>
+    context.whys.get(askerOf(caller).owner, params.id),
+  )
   route(app, endpoints.agentWhy, ({ context, caller: { nodeId }, body, request }) =>
     askWhy(context, { owner: `node ${nodeId}`, ip: visitorOf(request.ip), nodeId }, body),
   )
@@ -18,8 +20,11 @@ export function whyRoutes(app: FastifyInstance): void {
   )
 }
 
-const ownerOf = (caller: PersonCaller) =>
-  caller.kind === 'session' ? `session ${caller.sessionId}` : `API token ${caller.tokenId}`
+/** A token may see less than its person, but takes a part of the same share. */
+const askerOf = (caller: PersonCaller) => ({
+  owner: caller.kind === 'session' ? `session ${caller.sessionId}` : `API token ${caller.tokenId}`,
+  share: `person ${caller.userId}`,
+})
 
 /** Whoever asks on the server's own machine is no visitor of services. */
 function visitorOf(address: string | undefined): string | null {

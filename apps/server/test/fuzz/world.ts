@@ -1,10 +1,9 @@
 import type { Endpoint } from '@postern/contract/endpoints/endpoint'
 import { endpoints } from '@postern/contract/endpoints/endpoints'
-import { addPerson } from '@postern/testkit/people'
+import { addPerson, openSession } from '@postern/testkit/people'
 import { startTestServer, type TestServer } from '@postern/testkit/server'
 import type { LightMyRequestResponse } from 'fastify'
-import { createSession } from '../../src/core/accounts/sessions.ts'
-import { makeApiToken } from '../programs-lab.ts'
+import { CONFIRMED, makeApiToken } from '../programs-lab.ts'
 import { type Case, type EndpointName, placeIn } from './cases.ts'
 
 /** The records that requests are about; whatever goes is made anew. */
@@ -36,7 +35,6 @@ export interface World {
   close(): Promise<void>
 }
 
-const NOWHERE = { address: '', host: '', browser: '' }
 /** So much later is each request, so that a token's budget is never what answers. */
 const STEP_MS = 150
 
@@ -89,7 +87,7 @@ export async function startWorld(): Promise<World> {
   }
   const restore = async () => {
     if ((await ask('GET', '/api/auth/me')).statusCode === 401)
-      session = (await createSession(server.context, admin.userId, NOWHERE)).token
+      session = (await openSession(server.context, admin.userId)).token
     await ask('PATCH', '/api/settings', NO_SETTINGS)
     for (const [key, { at, make: form, under }] of recipes(records)) {
       if (records[key] !== 0 && (await isThere(at(records[key]), records[key]))) continue
@@ -237,8 +235,10 @@ function* recipes(records: Records): Generator<[keyof Records, Recipe]> {
   yield ['rule', { at: (id) => `/api/alerts/rules/${id}`, under: '/api/alerts/rules', make: RULE }]
   const pats = `/api/nodes/${records.node}/pats`
   yield ['pat', { at: () => pats, under: pats, make: { name: 'agent' } }]
-  yield ['token', { at: () => '/api/tokens', under: '/api/tokens', make: { name: 'backup', role: 'viewer' } }]
+  yield ['token', { at: () => '/api/tokens', under: '/api/tokens', make: API_TOKEN }]
 }
+
+const API_TOKEN = { name: 'backup', role: 'viewer', ...CONFIRMED }
 
 const SECRET = `whsec_${'A'.repeat(32)}`
 
@@ -295,6 +295,7 @@ export const BODIES: Partial<Record<EndpointName, (records: Records) => Record<s
     role: 'editor',
     reach: { nodes: [node], domains: [domain] },
     expireAt: '2027-01-01T00:00:00Z',
+    ...CONFIRMED,
   }),
   createChannel: () => ({ ...CHANNEL, name: 'new', signingSecret: SECRET }),
   updateChannel: () => CHANNEL,

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { ApiToken, ApiTokenForm, CreatedApiToken } from '../api-tokens.ts'
 import { byId } from '../fields.ts'
-import { deleted, type Endpoint, everybody, nothing } from './endpoint.ts'
+import { deleted, type Endpoint, everybody, inPerson, nothing } from './endpoint.ts'
 
 /** The signed-in person's own tokens for programs. */
 export const apiTokens = {
@@ -16,7 +16,7 @@ export const apiTokens = {
     method: 'POST',
     path: '/api/tokens',
     noun: 'Token',
-    ...everybody,
+    ...inPerson,
     body: ApiTokenForm,
     answer: CreatedApiToken,
     status: 201,

@@ -21,6 +21,8 @@ export type Noun =
   | 'Trace'
   | 'Channel'
   | 'Rule'
+  | 'Provider'
+  | 'Identity'
   | 'Person'
   | 'Session'
   | 'Invite'
@@ -37,7 +39,8 @@ interface Address {
  * Who may call; for people, those in one of these roles, or everybody who is signed in. `isWhole`: it is about the whole
  * installation, so that people who are limited to some nodes and domains may not. `isSessionOnly`: no program may, with
  * an API token of theirs. `isOwn`: it is about the person's own account, so that it is open even to people who must set
- * up a second factor before anything else.
+ * up a second factor before anything else. `isWayIn`: it decides who may come in, so that a person whose sign-in was a
+ * while ago gives the password once more (`confirmAccount`).
  */
 type Permission =
   | {
@@ -46,6 +49,7 @@ type Permission =
       isWhole?: never
       isSessionOnly?: never
       isOwn?: never
+      isWayIn?: never
     }
   | {
       auth: 'session' | 'download' | 'stream' | 'session or node'
@@ -53,6 +57,7 @@ type Permission =
       isWhole?: true
       isSessionOnly?: true
       isOwn?: true
+      isWayIn?: true
     }
 
 interface Shapes {
@@ -88,6 +93,8 @@ export const EDITORS: readonly Role[] = ['admin', 'editor']
 export const look = { auth: 'session', roles: ROLES } as const
 /** One's own account, for everybody who is signed in, whatever the role. */
 export const everybody = { auth: 'session', roles: 'any', isSessionOnly: true, isOwn: true } as const
+/** The same for what gives others a way in: not for people who must set up a second factor first. */
+export const inPerson = { auth: 'session', roles: 'any', isSessionOnly: true } as const
 export const watch = { auth: 'stream', roles: ROLES } as const
 export const edit = { auth: 'session', roles: EDITORS } as const
 /** The same for what is about the whole installation. */
@@ -95,3 +102,5 @@ export const lookAtAll = { ...look, isWhole: true } as const
 export const administer = { auth: 'session', roles: ADMINS, isWhole: true } as const
 /** Other people's accounts, which no program touches. */
 export const managePeople = { ...administer, isSessionOnly: true } as const
+/** What lets somebody in. */
+export const letIn = { ...managePeople, isWayIn: true } as const

@@ -26,13 +26,15 @@ it('nothing but signing in, the links of people and the health check is open to 
   expect(all.filter(([, { auth }]) => auth === 'none').map(([name]) => name)).toEqual([
     ...['health', 'readInvite', 'acceptInvite'],
     ...['login', 'loginByCode', 'beginPasskeyLogin', 'loginByPasskey'],
+    ...['getSignInWays', 'beginProviderLogin', 'loginByProvider'],
+    ...['beginDevice', 'pollDevice'],
   ])
 })
 
 it('no API token can touch accounts, sessions or tokens of people', () => {
   const aboutPeople = all.filter(
     ([, { path, auth }]) =>
-      /^\/api\/(auth|account|accounts|people|tokens)(\/|$)/.test(path) && auth !== 'none',
+      /^\/api\/(auth|account|accounts|people|tokens|console-sign-in)(\/|$)/.test(path) && auth !== 'none',
   )
   const open = aboutPeople.filter(([, { isSessionOnly = false }]) => !isSessionOnly)
   expect(open.map(([name]) => name)).toEqual(['me'])

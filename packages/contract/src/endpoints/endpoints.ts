@@ -2,6 +2,8 @@ import { HttpServiceForm } from '../services/http-service-form.ts'
 import { alerts } from './alerts.ts'
 import { apiTokens } from './api-tokens.ts'
 import { endpoints as people } from './console-endpoints.ts'
+import { consoleSignIn, identities } from './console-sign-in.ts'
+import { device } from './device.ts'
 import type { Endpoint } from './endpoint.ts'
 import { factors } from './factors.ts'
 import { figures } from './figures.ts'
@@ -30,7 +32,10 @@ export const endpoints = {
   ...login,
   ...factors,
   ...apiTokens,
+  ...device,
   ...history,
+  ...consoleSignIn,
+  ...identities,
   createHttpService: { ...people.createHttpService, body: HttpServiceForm },
   updateHttpService: { ...people.updateHttpService, body: HttpServiceForm },
 } as const satisfies Record<string, Endpoint>

@@ -1,5 +1,12 @@
 import { Login, LoginForm } from '../sign-in/auth.ts'
 import { CodeForm, PasskeyForm, PasskeyLogin, PasskeyStart } from '../sign-in/factors.ts'
+import {
+  ProviderAddress,
+  ProviderLogin,
+  ProviderLoginStart,
+  ProviderTicket,
+  SignInWays,
+} from '../sign-in/provider-login.ts'
 import { LoginAnswer } from '../sign-in/second-step.ts'
 import { type Endpoint, nothing } from './endpoint.ts'
 
@@ -39,5 +46,29 @@ export const login = {
     ...anyone,
     body: PasskeyForm,
     answer: PasskeyLogin,
+  },
+  getSignInWays: {
+    method: 'GET',
+    path: '/api/auth/ways',
+    noun: 'Server',
+    ...anyone,
+    answer: SignInWays,
+  },
+  /** The browser comes back to `/login#ticket=…`. The call has the key (`x-postern-key`) to which the ticket is bound. */
+  beginProviderLogin: {
+    method: 'POST',
+    path: '/api/auth/provider',
+    noun: 'Account',
+    ...anyone,
+    body: ProviderLoginStart,
+    answer: ProviderAddress,
+  },
+  loginByProvider: {
+    method: 'POST',
+    path: '/api/auth/provider/finish',
+    noun: 'Account',
+    ...anyone,
+    body: ProviderTicket,
+    answer: ProviderLogin,
   },
 } as const satisfies Record<string, Endpoint>

@@ -1,17 +1,28 @@
 import { byId } from '../fields.ts'
-import { AccountForm, EndedSessions, OwnSessionList, PasswordForm } from '../people/account.ts'
+import {
+  AccountForm,
+  ChangedPassword,
+  EndedSessions,
+  EndedTokens,
+  OwnSessionList,
+  PasswordForm,
+} from '../people/account.ts'
 import {
   Accepted,
   AcceptForm,
+  Disconnected,
   InvitedPerson,
+  InviteForm,
   InviteToken,
+  LinkForm,
   OpenInvite,
   Person,
   PersonForm,
   PersonList,
 } from '../people/people.ts'
 import { Account } from '../sign-in/auth.ts'
-import { deleted, type Endpoint, everybody, managePeople, nothing } from './endpoint.ts'
+import { Confirmation } from '../sign-in/factors.ts'
+import { deleted, type Endpoint, everybody, letIn, managePeople, nothing } from './endpoint.ts'
 
 /** The links by which people get in for the first time, or again. */
 export const invites = {
@@ -45,14 +56,23 @@ export const account = {
     body: AccountForm,
     answer: Account,
   },
-  /** Ends all other sessions. */
+  /** Ends all other sessions, and API tokens and connections with providers unless they are to stay. */
   changePassword: {
     method: 'POST',
     path: '/api/account/password',
     noun: 'Account',
     ...everybody,
     body: PasswordForm,
-    answer: EndedSessions,
+    answer: ChangedPassword,
+  },
+  /** The password once more, for what decides who may come in: for ten minutes of this session. */
+  confirmAccount: {
+    method: 'POST',
+    path: '/api/account/confirm',
+    noun: 'Account',
+    ...everybody,
+    body: Confirmation,
+    answer: nothing,
   },
   listSessions: {
     method: 'GET',
@@ -89,13 +109,13 @@ export const people = {
     params: byId,
     answer: Person,
   },
-  /** Makes the account and its link, which works once for two days. */
+  /** Makes the account and its link, which works once for two days, and sends it by e-mail where that is wanted. */
   invitePerson: {
     method: 'POST',
     path: '/api/people',
     noun: 'Person',
-    ...managePeople,
-    body: PersonForm,
+    ...letIn,
+    body: InviteForm,
     answer: InvitedPerson,
     status: 201,
   },
@@ -103,23 +123,26 @@ export const people = {
     method: 'PATCH',
     path: '/api/people/:id',
     noun: 'Person',
-    ...managePeople,
+    ...letIn,
     params: byId,
     body: PersonForm,
     answer: Person,
   },
-  /** A new link instead of any before. When it is used, the old password and all sessions end. */
+  /**
+   * A new link instead of any before. When it is used, the old password, all sessions, API tokens and connections with
+   * providers end.
+   */
   renewInvite: {
     method: 'POST',
     path: '/api/people/:id/invite',
     noun: 'Person',
-    ...managePeople,
+    ...letIn,
     params: byId,
-    body: nothing,
+    body: LinkForm,
     answer: InvitedPerson,
     status: 201,
   },
-  /** Ends the sessions at once. */
+  /** Ends the sessions and API tokens at once. */
   disablePerson: {
     method: 'PATCH',
     path: '/api/people/:id/disable',
@@ -145,6 +168,27 @@ export const people = {
     ...managePeople,
     params: byId,
     answer: EndedSessions,
+  },
+  /** They stay in the person's list, as revoked. */
+  endPersonTokens: {
+    method: 'DELETE',
+    path: '/api/people/:id/tokens',
+    noun: 'Person',
+    ...managePeople,
+    params: byId,
+    answer: EndedTokens,
+  },
+  /**
+   * For one whose account somebody else may have connected; sessions end, and API tokens where no way in is left. Not
+   * for oneself.
+   */
+  disconnectPerson: {
+    method: 'DELETE',
+    path: '/api/people/:id/identities',
+    noun: 'Person',
+    ...managePeople,
+    params: byId,
+    answer: Disconnected,
   },
   deletePerson: {
     method: 'DELETE',

@@ -92,6 +92,7 @@ export const RECORD_KINDS = [
   'rule',
   'channel',
   'setting',
+  'provider',
   'edge',
 ] as const
 export type RecordKind = (typeof RECORD_KINDS)[number]
@@ -101,12 +102,13 @@ export const PRIVATE_KINDS: ReadonlySet<string> = new Set([
   'person',
   'api-token',
   'setting',
+  'provider',
   'channel',
   'edge',
 ])
 
 const filters = {
-  /** In what was changed, in what was done, or in who did it. */
+  /** In what was changed, in what was done, in who did it, or in the values of fields. */
   search: searchText,
   actor: z.optional(z.string().check(z.trim(), z.minLength(1), z.maxLength(200))),
   kind: z.optional(z.string().check(z.regex(/^[a-z-]{1,40}$/, 'must be a kind of record, like service'))),
@@ -130,7 +132,7 @@ export type HistoryFilters = Omit<HistoryQuery, 'limit' | 'before'>
 
 export const HistoryPage = z.object({
   data: z.array(HistoryEntry),
-  /** What to go on with; null: there is nothing older. */
+  /** What to go on with, also where a long search found none so far; null: there is nothing older. */
   next: z.nullable(z.number()),
 })
 export type HistoryPage = z.infer<typeof HistoryPage>

@@ -11,6 +11,10 @@ export const PasswordForm = z.strictObject({
     .string(missing(MESSAGES.required))
     .check(z.minLength(1, MESSAGES.required), z.maxLength(LIMITS.passwordLength)),
   newPassword,
+  /** Also ends one's API tokens: whoever knew the old password may have made some. */
+  endTokens: z._default(z.boolean(), true),
+  /** Also takes away all connected accounts at providers, of which some may be somebody else's. */
+  disconnect: z._default(z.boolean(), true),
 })
 
 /** A sign-in of one's own that has not ended. */
@@ -32,3 +36,13 @@ export const OwnSessionList = z.array(OwnSession)
 
 /** How many sessions were ended. */
 export const EndedSessions = z.object({ ended: z.number() })
+
+/** How many API tokens were ended. */
+export const EndedTokens = z.object({ ended: z.number() })
+
+/** How many other sessions and API tokens ended with the password, and how many accounts at providers were disconnected. */
+export const ChangedPassword = z.object({
+  ended: z.number(),
+  endedTokens: z.number(),
+  disconnected: z.number(),
+})

@@ -31,12 +31,22 @@ export const ReachForm = f.blankable(
   }),
 )
 
+const personFields = { username: personName, role: Role, reach: ReachForm }
+
 /** What an administrator decides about a person. */
-export const PersonForm = z
-  .strictObject({ username: personName, role: Role, reach: ReachForm })
-  .check(z.superRefine(checkReach, f.together))
+export const PersonForm = z.strictObject(personFields).check(z.superRefine(checkReach, f.together))
 export type PersonForm = z.infer<typeof PersonForm>
 export type PersonFormInput = z.input<typeof PersonForm>
+
+/** Where the link is sent, besides being shown; it is stored nowhere. */
+export const LinkForm = z.strictObject({ email: f.blankable(f.email) })
+export type LinkForm = z.infer<typeof LinkForm>
+
+export const InviteForm = z
+  .strictObject({ ...personFields, ...LinkForm.shape })
+  .check(z.superRefine(checkReach, f.together))
+export type InviteForm = z.infer<typeof InviteForm>
+export type InviteFormInput = z.input<typeof InviteForm>
 
 /** A rule for forms with `role` and `reach`. Other fields may be wrong themselves. */
 export function checkReach({ role, reach }: Record<string, unknown>, found: z.core.$RefinementCtx): void {
@@ -69,14 +79,27 @@ export const Person = z.object({
   lastSignInAt: z.nullable(f.time),
   /** How many sessions are open. */
   sessions: z.number(),
+  /** How many API tokens are good for something. */
+  apiTokens: z.number(),
+  /** How many accounts at providers are connected. */
+  identities: z.number(),
   created_at: f.time,
   updated_at: f.time,
 })
 export type Person = z.infer<typeof Person>
 export const PersonList = z.array(Person)
 
-/** The secret part of the link, shown only in this answer: `/invite#<token>` at the console. */
-export const InvitedPerson = z.extend(Person, { token: z.string() })
+/** How many accounts at providers were disconnected. */
+export const Disconnected = z.object({ disconnected: z.number() })
+
+/** `token`: the secret part of the link, shown only in this answer: `/invite#<token>` at the console. */
+export const InvitedPerson = z.extend(Person, {
+  token: z.string(),
+  /** What became of the e-mail with the link; null: none was asked for. */
+  mail: z.nullable(z.enum(['sent', 'failed'])),
+  /** Why it failed, in words. */
+  mailProblem: z.nullable(z.string()),
+})
 export type InvitedPerson = z.infer<typeof InvitedPerson>
 
 const inviteToken = z
@@ -85,8 +108,14 @@ const inviteToken = z
 
 export const InviteToken = z.strictObject({ token: inviteToken })
 
-/** What a link says to the person who opens it. */
-export const OpenInvite = z.object({ username: z.string(), role: Role, isReset: z.boolean(), endsAt: f.time })
+/** What a link says to the person who opens it. `mayUsePassword`: otherwise they choose a provider instead of a password. */
+export const OpenInvite = z.object({
+  username: z.string(),
+  role: Role,
+  isReset: z.boolean(),
+  mayUsePassword: z.boolean(),
+  endsAt: f.time,
+})
 export type OpenInvite = z.infer<typeof OpenInvite>
 
 export const AcceptForm = z.strictObject({ token: inviteToken, password: newPassword })

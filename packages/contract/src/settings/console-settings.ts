@@ -41,6 +41,19 @@ export function isSecretSetting(name: SettingName): boolean {
   return SECRET_SETTINGS.includes(name)
 }
 
+/** How people sign in. Only a person changes it, and no program. */
+const SIGN_IN_SETTINGS: readonly ConsoleSetting[] = [
+  'POSTERN_PUBLIC_HOST',
+  'POSTERN_SECOND_FACTOR',
+  'POSTERN_OIDC_ISSUER',
+  'POSTERN_OIDC_CLIENT_ID',
+  'POSTERN_OIDC_CLIENT_SECRET',
+]
+
+export function isSignInSetting(name: ConsoleSetting): boolean {
+  return SIGN_IN_SETTINGS.includes(name)
+}
+
 /** Each group comes from one place, all of it: a half of a provider is none. The first three or two belong together. */
 const GROUPS: readonly { whole: readonly ConsoleSetting[]; file: SettingName }[] = [
   {

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini'
 import * as f from '../fields.ts'
-import { LIMITS } from '../limits.ts'
 import { MESSAGES, missing } from '../messages.ts'
 import { Login } from './auth.ts'
+import { confirmingPassword } from './confirmation.ts'
 import { Credential, PasskeyRequest } from './second-step.ts'
 
 /** Bytes as WebAuthn's JSON has them, without padding. */
@@ -99,9 +99,7 @@ export const Factors = z.object({
 })
 export type Factors = z.infer<typeof Factors>
 
-/** The account's password, for changes that a person at an unlocked screen must not make; absent where it has none. */
-const password = f.blankable(z.string().check(z.maxLength(LIMITS.passwordLength)))
-export const Confirmation = z.strictObject({ password })
+export const Confirmation = z.strictObject({ password: confirmingPassword })
 export type Confirmation = z.infer<typeof Confirmation>
 
 /** The secret of a new authenticator app, which counts once a code of it has been given with the ticket. */

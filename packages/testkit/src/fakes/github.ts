@@ -153,6 +153,14 @@ const PAGES: Record<string, Page> = {
     const size = Math.min(Number(url.searchParams.get('per_page') ?? 30), 100)
     send(response, 200, accounts.get(code.account)?.slice(0, size))
   },
+
+  /** Any token will do, whatever its scope. An account has the number of its place. */
+  'GET /api/v3/user': async ({ accounts, tokens }, _url, request, response) => {
+    const code = tokens.get(/^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? '')
+    if (!code) return send(response, 401, { message: 'Bad credentials' })
+    const id = [...accounts.keys()].indexOf(code.account) + 1
+    send(response, 200, { login: code.account, id, name: null, type: 'User' })
+  },
 }
 
 function send(response: ServerResponse, status: number, body: unknown): void {

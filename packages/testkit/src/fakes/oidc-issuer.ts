@@ -4,8 +4,14 @@ import { findFreePort } from '../port.ts'
 
 /** An account at the issuer, and its claims. */
 export interface OidcAccount {
+  /** What the signed identity holds, where that is something else than at the second address. */
+  identity?: Record<string, unknown>
   email?: string
   email_verified?: boolean
+  preferred_username?: string
+  groups?: string[]
+  /** Its name for ever; default: the one that it signs in with. */
+  sub?: string
 }
 
 /** A real OpenID provider at a port of loopback: its form takes the name of an account and any password. */
@@ -18,20 +24,36 @@ export interface OidcIssuer {
   close(): Promise<void>
 }
 
-/** @param port default: a free one */
-export async function startOidcIssuer(redirectUrls: string[], port?: number): Promise<OidcIssuer> {
-  port ??= await findFreePort()
+/** `port`: default a free one. `hasPlainTokens`: claims are only at the second address (userinfo). */
+interface IssuerOptions {
+  port?: number
+  hasPlainTokens?: boolean
+}
+
+export async function startOidcIssuer(
+  redirectUrls: string[],
+  { port: given, hasPlainTokens = false }: IssuerOptions = {},
+): Promise<OidcIssuer> {
+  const port = given ?? (await findFreePort())
   const url = `http://127.0.0.1:${port}`
   const accounts = new Map<string, OidcAccount>()
   const [clientId, clientSecret] = ['postern', 'a secret of the test']
   const provider = new Provider(url, {
     clients: [{ client_id: clientId, client_secret: clientSecret, redirect_uris: redirectUrls }],
-    claims: { openid: ['sub'], email: ['email', 'email_verified'] },
-    conformIdTokenClaims: false,
+    claims: {
+      openid: ['sub'],
+      email: ['email', 'email_verified'],
+      profile: ['preferred_username'],
+      groups: ['groups'],
+    },
+    conformIdTokenClaims: hasPlainTokens,
     cookies: { keys: ['of the test'] },
     findAccount: (_context, id) => ({
-      accountId: id,
-      claims: async () => ({ sub: id, ...accounts.get(id) }),
+      accountId: accounts.get(id)?.sub ?? id,
+      claims: async (use) => {
+        const { identity, ...claims } = accounts.get(id) ?? {}
+        return { sub: id, ...(use === 'id_token' && identity ? identity : claims) }
+      },
     }),
     pkce: { required: () => true },
     ttl: {

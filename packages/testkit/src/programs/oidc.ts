@@ -5,6 +5,6 @@ import { startOidcIssuer } from '../fakes/oidc-issuer.ts'
  * Usage: node oidc.ts PORT REDIRECT-URL ACCOUNTS
  */
 const [port, redirectUrl = '', accounts = '{}'] = process.argv.slice(2)
-const issuer = await startOidcIssuer([redirectUrl], Number(port))
+const issuer = await startOidcIssuer([redirectUrl], { port: Number(port) })
 for (const [name, account] of Object.entries<object>(JSON.parse(accounts))) issuer.accounts.set(name, account)
 issuer.onRequest((path) => console.log(path))

@@ -122,6 +122,7 @@ function Facts({ entry }: { entry: HistoryEntry }) {
 
 function Records({ entry: { records, total } }: { entry: WholeChange }) {
   if (total === 0) return <p className="hint">Nothing is kept of what was before and after.</p>
+  if (records.length === 0) return <p className="hint">What was before and after is no longer kept.</p>
   return (
     <div className="change-records">
       {records.map((record, index) => (

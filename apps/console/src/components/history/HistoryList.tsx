@@ -30,9 +30,17 @@ export function HistoryList({ caption, query, empty }: Props) {
   return (
     <>
       <div className="panel">
-        {rows?.length === 0 ? empty : <HistoryTable caption={caption} rows={rows} />}
+        {rows?.length === 0 ? (
+          hasNextPage ? (
+            <p className="none">None among the newest changes.</p>
+          ) : (
+            empty
+          )
+        ) : (
+          <HistoryTable caption={caption} rows={rows} />
+        )}
       </div>
-      {rows && rows.length > 0 && (
+      {rows && (rows.length > 0 || hasNextPage) && (
         <footer className="history-foot">
           <p role="status">{footText({ isFull, hasNextPage })}</p>
           {hasNextPage && !isFull && (

@@ -10,6 +10,7 @@ const KINDS: Readonly<Record<string, string>> = {
   rule: 'Alert rule',
   channel: 'Alert channel',
   setting: 'Setting',
+  provider: 'Sign-in provider',
   edge: 'Edge',
 }
 

@@ -1,14 +1,19 @@
+import { apiTokens } from '@postern/contract/endpoints/api-tokens'
+import { identities } from '@postern/contract/endpoints/console-sign-in'
 import { account as endpoints } from '@postern/contract/endpoints/people'
-import { PasswordForm } from '@postern/contract/people/account'
+import { type ChangedPassword, PasswordForm } from '@postern/contract/people/account'
 import { useQueryClient } from '@tanstack/react-query'
+import type { z } from 'zod/mini'
 import { useApi } from '../../api/context.ts'
-import { reload } from '../../api/queries.ts'
+import { reload, useAnswer } from '../../api/queries.ts'
 import { useLeaveGuard } from '../../components/use-leave-guard.ts'
 import { toast } from '../../ui/feedback/Toasts.tsx'
 import { confirmDiscard } from '../../ui/overlay/Dialog.tsx'
 import { FormDialog } from '../../ui/overlay/FormDialog.tsx'
+import { CheckboxField } from '../fields/bound-fields.tsx'
 import { TextField } from '../fields/TextField.tsx'
 import { useFormShell } from '../shell/use-form-shell.ts'
+import { NewPasswordFields } from './NewPasswordFields.tsx'
 import { passwordTwice } from './password-twice.ts'
 
 const Schema = passwordTwice(PasswordForm.shape, 'newPassword')
@@ -17,14 +22,17 @@ const Schema = passwordTwice(PasswordForm.shape, 'newPassword')
 export function PasswordDialog({ onClose }: { onClose: () => void }) {
   const api = useApi()
   const queries = useQueryClient()
+  const connected = useAnswer(identities.listIdentities, {}).data
   const { form, shell } = useFormShell({
     schema: Schema,
-    values: { password: '', newPassword: '', repeated: '' },
+    values: { password: '', newPassword: '', repeated: '', endTokens: true, disconnect: true },
     failure: 'The password was not changed',
     async send({ repeated: _, ...body }) {
-      const { ended } = await api.call(endpoints.changePassword, { body })
-      toast.success('Password changed successfully!', endedText(ended))
+      const counts = await api.call(endpoints.changePassword, { body })
+      toast.success('Password changed successfully!', endedText(counts))
       void reload(queries, { queryKey: [endpoints.listSessions.path] })
+      void reload(queries, { queryKey: [identities.listIdentities.path] })
+      void reload(queries, { queryKey: [apiTokens.listApiTokens.path] })
       onClose()
     },
   })
@@ -45,28 +53,32 @@ export function PasswordDialog({ onClose }: { onClose: () => void }) {
         type="password"
         autoComplete="current-password"
       />
-      <TextField
+      <NewPasswordFields control={control} name="newPassword" />
+      <CheckboxField
         control={control}
-        name="newPassword"
-        label="New Password"
-        required
-        type="password"
-        autoComplete="new-password"
-        hint="At least 8 characters. A long one that you use nowhere else is best."
+        name="endTokens"
+        label="End my API tokens too, in case somebody else made one"
       />
-      <TextField
-        control={control}
-        name="repeated"
-        label="The Same Again"
-        required
-        type="password"
-        autoComplete="new-password"
-      />
+      {connected !== undefined && connected.length > 0 && (
+        <CheckboxField
+          control={control}
+          name="disconnect"
+          label="Disconnect my providers too, in case somebody else connected one"
+        />
+      )}
     </FormDialog>
   )
 }
 
-function endedText(ended: number): string {
-  if (ended === 0) return ''
-  return ended === 1 ? 'One other session was ended' : `${ended} other sessions were ended`
+function endedText({ ended, endedTokens, disconnected }: z.infer<typeof ChangedPassword>): string {
+  const parts = [
+    countText(ended, 'other session'),
+    countText(endedTokens, 'API token'),
+    countText(disconnected, 'connected account'),
+  ].filter(Boolean)
+  return parts.length > 0 ? `Ended: ${new Intl.ListFormat('en').format(parts)}` : ''
+}
+
+function countText(count: number, noun: string): string {
+  return count === 0 ? '' : `${count} ${noun}${count === 1 ? '' : 's'}`
 }

@@ -3,9 +3,9 @@ import type { ComponentType } from 'react'
 import { type UseFormReturn, useWatch } from 'react-hook-form'
 import { serverUrls } from '../../util/urls.ts'
 import { NumberField, SelectField, TextListField } from '../fields/bound-fields.tsx'
+import { SecretField } from '../fields/SecretField.tsx'
 import { TextField } from '../fields/TextField.tsx'
 import { MAIL_PORTS } from './channel-values.ts'
-import { SecretField } from './SecretField.tsx'
 
 interface Props {
   form: UseFormReturn<ChannelFormInput, unknown, unknown>

@@ -1,9 +1,9 @@
 import { people as endpoints } from '@postern/contract/endpoints/people'
 import {
   type InvitedPerson,
+  InviteForm,
+  type InviteFormInput,
   type Person,
-  PersonForm,
-  type PersonFormInput,
 } from '@postern/contract/people/people'
 import { useQueryClient } from '@tanstack/react-query'
 import { useWatch } from 'react-hook-form'
@@ -16,6 +16,8 @@ import { TextField } from '../fields/TextField.tsx'
 import { RecordDialog } from '../shell/RecordDialog.tsx'
 import { useFormDialog } from '../shell/use-form-dialog.ts'
 import { ReachFields } from './ReachFields.tsx'
+import { SendToField } from './SendToField.tsx'
+import { useMailChannel } from './use-mail-channel.ts'
 
 const ROLE_OPTIONS = Object.entries(ROLES).map(([value, { text }]) => ({ value, text }))
 
@@ -23,34 +25,41 @@ interface Props {
   /** The person to change; without one somebody is invited. */
   person: Person | undefined
   onClose: () => void
-  onInvited: (invited: InvitedPerson) => void
+  /** @param email where the link was to be sent; null: nowhere */
+  onInvited: (invited: InvitedPerson, email: string | null) => void
 }
 
-const valuesOf = (person: Person | undefined): PersonFormInput =>
+type Saved = { person: Person } | { invited: InvitedPerson; email: string | null }
+
+const valuesOf = (person: Person | undefined): InviteFormInput =>
   person
     ? { username: person.username, role: person.role, reach: person.reach }
-    : { username: '', role: 'editor', reach: null }
+    : { username: '', role: 'editor', reach: null, email: '' }
 
 /** Name, role and limits of a person. */
 export function PersonDialog({ person, onClose, onInvited }: Props) {
   const api = useApi()
   const queries = useQueryClient()
-  const { form, record, dialog } = useFormDialog<PersonFormInput, PersonForm, Person, Person | InvitedPerson>(
-    {
-      schema: PersonForm,
-      record: person,
-      valuesOf,
-      create: (body) => api.call(endpoints.invitePerson, { body }),
-      update: ({ id }, body) => api.call(endpoints.updatePerson, { params: { id }, body }),
-      fetch: ({ id }) => api.call(endpoints.getPerson, { params: { id } }),
-      onSaved: (saved) => {
-        void reload(queries, { queryKey: [endpoints.listPeople.path] })
-        if ('token' in saved) return onInvited(saved)
-        toast.success('Person updated successfully!', saved.username)
-        onClose()
-      },
+  const canSend = useMailChannel()
+  const { form, record, dialog } = useFormDialog<InviteFormInput, InviteForm, Person, Saved>({
+    schema: InviteForm,
+    record: person,
+    valuesOf,
+    create: async (body) => ({
+      invited: await api.call(endpoints.invitePerson, { body }),
+      email: body.email,
+    }),
+    update: async ({ id }, { email: _, ...body }) => ({
+      person: await api.call(endpoints.updatePerson, { params: { id }, body }),
+    }),
+    fetch: ({ id }) => api.call(endpoints.getPerson, { params: { id } }),
+    onSaved: (saved) => {
+      void reload(queries, { queryKey: [endpoints.listPeople.path] })
+      if ('invited' in saved) return onInvited(saved.invited, saved.email)
+      toast.success('Person updated successfully!', saved.person.username)
+      onClose()
     },
-  )
+  })
   const { control } = form
   const role = useWatch({ control, name: 'role' })
   return (
@@ -82,6 +91,7 @@ export function PersonDialog({ person, onClose, onInvited }: Props) {
         }}
       />
       {role !== 'admin' && <ReachFields form={form} />}
+      {!record && canSend && <SendToField control={control} name="email" />}
     </RecordDialog>
   )
 }

@@ -9,6 +9,7 @@ const CARDS = {
   factors: lazy(async () => ({
     default: (await import('./SecondFactorsCard.tsx')).SecondFactorsCard,
   })),
+  providers: lazy(async () => ({ default: (await import('./ProvidersCard.tsx')).ProvidersCard })),
   tokens: lazy(async () => ({ default: (await import('./ApiTokensCard.tsx')).ApiTokensCard })),
   sessions: lazy(async () => ({ default: (await import('./SessionsCard.tsx')).SessionsCard })),
 }
@@ -24,7 +25,7 @@ export function AccountPage() {
         </div>
       </header>
       {Object.entries(CARDS).map(([name, Card]) => (
-        <Suspense key={name} fallback={<Skeleton width={80} />}>
+        <Suspense key={name} fallback={name !== 'providers' && <Skeleton width={80} />}>
           <Card />
         </Suspense>
       ))}

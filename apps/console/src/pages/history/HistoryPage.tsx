@@ -31,7 +31,7 @@ export function HistoryPage() {
       <div className="tools history-tools">
         <SearchField
           label="Search history"
-          placeholder="Search names and people"
+          placeholder="Search names, people and values"
           value={filters.search ?? ''}
           onSearch={(search) => setAddress(addressOf({ ...filters, search }), { replace: true })}
         />

@@ -6,8 +6,8 @@ import { ApiError } from '../../api/api-error.ts'
 import { useApi, useSession } from '../../api/context.ts'
 import { ROLES } from '../../components/people/roles.ts'
 import { useArrival } from '../../components/sign-in/use-arrival.ts'
+import { NewPasswordFields } from '../../forms/account/NewPasswordFields.tsx'
 import { passwordTwice } from '../../forms/account/password-twice.ts'
-import { TextField } from '../../forms/fields/TextField.tsx'
 import { useFormShell } from '../../forms/shell/use-form-shell.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Banner } from '../../ui/feedback/Banner.tsx'
@@ -22,10 +22,12 @@ interface Props {
   onDead: () => void
   /** The password is set, and the second factor is asked for at the sign-in. */
   onSet: () => void
+  /** This person signs in by a provider only; `why` is in the server's words. */
+  onPasswordOff: (why: string) => void
 }
 
 /** The password of the person for whom the link is. */
-export function AcceptForm({ token, invite, onDead, onSet }: Props) {
+export function AcceptForm({ token, invite, onDead, onSet, onPasswordOff }: Props) {
   const { username, isReset, role } = invite
   const api = useApi()
   const session = useSession()
@@ -42,7 +44,9 @@ export function AcceptForm({ token, invite, onDead, onSet }: Props) {
       await arrive(login, username)
     },
     describe(error) {
-      if (error instanceof ApiError && error.status === 404) onDead()
+      if (!(error instanceof ApiError)) return undefined
+      if (error.status === 404) onDead()
+      if (error.code === 'password_off') onPasswordOff(error.message)
       return undefined
     },
   })
@@ -52,7 +56,7 @@ export function AcceptForm({ token, invite, onDead, onSet }: Props) {
     <form className="stackf" noValidate onSubmit={shell.onSubmit}>
       <p>
         {isReset
-          ? 'Choose a new password. The old one and all your sessions end.'
+          ? 'Choose a new password. The old one ends, with all your sessions, API tokens and connected accounts.'
           : `You were invited as ${article(ROLES[role].text)}. Choose a password to sign in with.`}
       </p>
       {session.token() !== null && (
@@ -68,23 +72,7 @@ export function AcceptForm({ token, invite, onDead, onSet }: Props) {
       <Field label="Username">
         {(ids) => <TextInput {...ids} value={username} readOnly autoComplete="username" />}
       </Field>
-      <TextField
-        control={control}
-        name="password"
-        label="New Password"
-        required
-        type="password"
-        autoComplete="new-password"
-        hint="At least 8 characters. A long one that you use nowhere else is best."
-      />
-      <TextField
-        control={control}
-        name="repeated"
-        label="The Same Again"
-        required
-        type="password"
-        autoComplete="new-password"
-      />
+      <NewPasswordFields control={control} name="password" />
       <Button variant="primary" type="submit" block busy={shell.loading}>
         Sign in
       </Button>

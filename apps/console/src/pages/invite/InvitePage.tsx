@@ -1,9 +1,12 @@
 import { invites as endpoints } from '@postern/contract/endpoints/people'
 import type { OpenInvite } from '@postern/contract/people/people'
-import { useEffect, useState } from 'react'
+import type { SignInWays } from '@postern/contract/sign-in/provider-login'
+import { type ComponentProps, Suspense, useEffect, useState } from 'react'
 import { ApiError, errorMessage } from '../../api/api-error.ts'
 import { useApi } from '../../api/context.ts'
+import { useSignInWays } from '../../api/provider-sign-in.ts'
 import { LoginFrame } from '../../components/sign-in/LoginFrame.tsx'
+import { ProviderButtons } from '../../components/sign-in/lazy-provider-buttons.ts'
 import { Button, Spinner } from '../../ui/Button.tsx'
 import { Banner } from '../../ui/feedback/Banner.tsx'
 import { urls } from '../../util/urls.ts'
@@ -14,6 +17,8 @@ type Found = { invite: OpenInvite } | { problem: string; isDead: boolean } | 'se
 /** A person who was invited, or has forgotten the password, chooses one and is signed in. */
 export function InvitePage({ token }: { token: string }) {
   const api = useApi()
+  // Asked for with the link, so that all of the page comes at once.
+  const ways = useSignInWays()
   const [found, setFound] = useState<Found>()
   const [tries, setTries] = useState(0)
   // biome-ignore lint/correctness/useExhaustiveDependencies: each try asks again
@@ -52,7 +57,8 @@ export function InvitePage({ token }: { token: string }) {
           <SignInLink />
         </div>
       ) : 'invite' in found ? (
-        <AcceptForm
+        <WaysIn
+          ways={ways}
           token={token}
           invite={found.invite}
           onDead={() => setFound({ problem: DEAD, isDead: true })}
@@ -75,6 +81,48 @@ export function InvitePage({ token }: { token: string }) {
     </LoginFrame>
   )
 }
+
+interface WaysProps extends Omit<ComponentProps<typeof AcceptForm>, 'onPasswordOff'> {
+  ways: SignInWays | undefined
+}
+
+/** A password, or the sign-in of a provider. */
+function WaysIn({ ways, ...props }: WaysProps) {
+  const { token, invite } = props
+  const [passwordOff, setPasswordOff] = useState(invite.mayUsePassword ? undefined : ONLY_PROVIDERS)
+  const [failure, setFailure] = useState<string | null>(null)
+  return (
+    <>
+      {passwordOff === undefined ? (
+        <AcceptForm {...props} onPasswordOff={setPasswordOff} />
+      ) : (
+        <div className="stackf">
+          <Banner kind="info" role="status">
+            <p>{passwordOff}</p>
+          </Banner>
+        </div>
+      )}
+      {failure && (
+        <Banner kind="bad" role="alert" onClose={() => setFailure(null)}>
+          <p>{failure}</p>
+        </Banner>
+      )}
+      {ways && (
+        <Suspense>
+          {passwordOff === undefined && <p className="or">or</p>}
+          <ProviderButtons
+            ways={ways}
+            invite={token}
+            path={`${urls.invite()}#${token}`}
+            onFailure={setFailure}
+          />
+        </Suspense>
+      )}
+    </>
+  )
+}
+
+const ONLY_PROVIDERS = 'People sign in here by a provider. Choose the one that you have an account at.'
 
 const isReset = (found: Found | undefined) =>
   found === 'set' || (found !== undefined && 'invite' in found && found.invite.isReset)

@@ -11,3 +11,8 @@ test.each([
 ])('status %s reads as %s', (status, words) => {
   expect(loginErrorMessage(new ApiError('The server could not be reached.', { status }))).toBe(words)
 })
+
+test('with the right password, the server says by what people sign in instead', () => {
+  const words = 'Passwords are switched off here. Sign in by Google or a passkey.'
+  expect(loginErrorMessage(new ApiError(words, { status: 403, code: 'password_off' }))).toBe(words)
+})

@@ -5,19 +5,23 @@ import { lazy, Suspense, useEffect, useState } from 'react'
 import { ApiError, errorMessage } from '../../api/api-error.ts'
 import { useApi, useSession } from '../../api/context.ts'
 import { hasPasskeys } from '../../api/passkeys.ts'
+import { useSignInWays } from '../../api/provider-sign-in.ts'
 import { LoginFrame } from '../../components/sign-in/LoginFrame.tsx'
+import { ProviderButtons } from '../../components/sign-in/lazy-provider-buttons.ts'
 import { useArrival } from '../../components/sign-in/use-arrival.ts'
 import { TextField } from '../../forms/fields/TextField.tsx'
 import { useFormShell } from '../../forms/shell/use-form-shell.ts'
+import { hasTicket } from '../../stores/brought-ticket.ts'
 import { findDraft } from '../../stores/draft.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Banner } from '../../ui/feedback/Banner.tsx'
-import { serverUrls } from '../../util/urls.ts'
+import { serverUrls, urls } from '../../util/urls.ts'
 import { PasskeyButton } from './PasskeyButton.tsx'
 
 // Only accounts with a second factor need it.
 const loadSecondStep = () => import('./SecondStep.tsx')
 const SecondStep = lazy(async () => ({ default: (await loadSecondStep()).SecondStep }))
+const ProviderReturn = lazy(async () => ({ default: (await import('./ProviderReturn.tsx')).ProviderReturn }))
 
 /** What came of the first step. */
 interface Begun {
@@ -28,9 +32,16 @@ interface Begun {
 export function LoginPage() {
   const [begun, setBegun] = useState<Begun>()
   const [failure, setFailure] = useState<string | null>(null)
+  // Back from a provider.
+  const [isReturning, setReturning] = useState(hasTicket)
   const startOver = (why: string | null) => {
     setBegun(undefined)
+    setReturning(false)
     setFailure(why)
+  }
+  const goOn = async (next: Begun) => {
+    await loadSecondStep()
+    setBegun(next)
   }
   if (begun)
     return (
@@ -47,8 +58,32 @@ export function LoginPage() {
         </>
       }
     >
-      <LoginForm failure={failure} onFailure={setFailure} onSecondStep={setBegun} />
-      {hasPasskeys() && <PasskeyButton onFailure={setFailure} />}
+      {isReturning ? (
+        <Suspense>
+          <ProviderReturn onFailure={startOver} onSecondStep={goOn} />
+        </Suspense>
+      ) : (
+        <FirstStep failure={failure} onFailure={setFailure} onSecondStep={goOn} />
+      )}
+    </LoginFrame>
+  )
+}
+
+/** The form, and what stands below it. */
+function FirstStep(props: FormProps) {
+  const ways = useSignInWays()
+  const { onFailure } = props
+  return (
+    <>
+      <LoginForm {...props} />
+      <div className="login-others">
+        {hasPasskeys() && <PasskeyButton onFailure={onFailure} />}
+        {ways && (
+          <Suspense>
+            <ProviderButtons ways={ways} path={urls.login()} onFailure={onFailure} />
+          </Suspense>
+        )}
+      </div>
       <p className="fine">
         <a href={serverUrls.lostPassword()} target="_blank" rel="noreferrer">
           Forgot your password?
@@ -61,7 +96,7 @@ export function LoginPage() {
         </a>
         .
       </p>
-    </LoginFrame>
+    </>
   )
 }
 
@@ -69,7 +104,7 @@ interface FormProps {
   /** Why signing in failed; null: it did not. */
   failure: string | null
   onFailure: (message: string | null) => void
-  onSecondStep: (begun: Begun) => void
+  onSecondStep: (begun: Begun) => Promise<void>
 }
 
 /** Username and password; a failure is a closable alert, and the typed text stays. */
@@ -86,8 +121,7 @@ function LoginForm({ failure, onFailure, onSecondStep }: FormProps) {
       session.ensureKey()
       const login = await api.call(endpoints.login, { body })
       if ('token' in login) return await arrive(login, body.username)
-      await loadSecondStep()
-      onSecondStep({ username: body.username, step: login.second_factor })
+      await onSecondStep({ username: body.username, step: login.second_factor })
     },
     describe(error) {
       const message = loginErrorMessage(error)
@@ -136,8 +170,9 @@ function LoginForm({ failure, onFailure, onSecondStep }: FormProps) {
   )
 }
 
-/** The text of the alert. Only an answer of the server may blame the credentials. */
+/** The text of the alert. Only an answer of the server may blame the credentials; with right ones it may say more. */
 export function loginErrorMessage(error: unknown): string {
   if (!(error instanceof ApiError) || error.status === 0 || error.status >= 500) return errorMessage(error)
+  if (error.code === 'password_off') return error.message
   return error.status === 429 ? 'Too many attempts, try again later' : 'Invalid Credentials'
 }

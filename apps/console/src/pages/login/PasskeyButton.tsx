@@ -29,7 +29,7 @@ export function PasskeyButton({ onFailure }: { onFailure: (message: string | nul
     setBusy(false)
   }
   return (
-    <Button block icon={KeyRound} busy={busy} className="login-passkey" onClick={() => void signIn()}>
+    <Button block icon={KeyRound} busy={busy} onClick={() => void signIn()}>
       Sign in with a passkey
     </Button>
   )

@@ -10,12 +10,14 @@ import { urls } from '../../util/urls.ts'
 
 interface Props {
   invited: InvitedPerson
+  /** Where it was to be sent by e-mail; null: nowhere. */
+  email: string | null
   onClose: () => void
 }
 
 /** The link for a person, shown only this once. */
-export function InviteLinkDialog({ invited, onClose }: Props) {
-  const { username, token, invite } = invited
+export function InviteLinkDialog({ invited, email, onClose }: Props) {
+  const { username, token, invite, mail, mailProblem } = invited
   const config = useConfig().data
   useLeaveGuard(true, () => confirmLeave(username))
   // Nobody else reaches the console at this machine's own names.
@@ -25,12 +27,25 @@ export function InviteLinkDialog({ invited, onClose }: Props) {
       title={invite?.isReset ? 'Link for a New Password' : 'Invitation'}
       description={
         <>
-          Send this link to <b dir="auto">{username}</b> in a way that nobody else reads.
+          {mail === 'sent' ? 'The same link went by e-mail to ' : 'Send this link to '}
+          <b dir="auto">{username}</b>
+          {mail !== 'sent' && ' in a way that nobody else reads'}.
         </>
       }
       oneTime
       onClose={onClose}
     >
+      {mail === 'sent' && (
+        <Banner kind="info">
+          <p>Sent to {email}.</p>
+        </Banner>
+      )}
+      {mail === 'failed' && (
+        <Banner kind="bad">
+          <p>Not sent to {email}.</p>
+          <p>{mailProblem}</p>
+        </Banner>
+      )}
       <div className="field">
         <span className="label">Link</span>
         <CopyField label="Link" value={`${origin}${urls.invite()}#${token}`} />
@@ -40,7 +55,9 @@ export function InviteLinkDialog({ invited, onClose }: Props) {
           The link is only visible now. It works once
           {invite && <>, until {formatMoment(invite.endsAt)}</>}.
         </p>
-        {invite?.isReset && <p>When it is used, the old password and all sessions end.</p>}
+        {invite?.isReset && (
+          <p>When it is used, the old password, all sessions, API tokens and connected accounts end.</p>
+        )}
       </Banner>
     </InfoDialog>
   )

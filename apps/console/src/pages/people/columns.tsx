@@ -1,5 +1,5 @@
 import type { Person } from '@postern/contract/people/people'
-import { KeyRound, Link, LogOut, Pencil, Power, ShieldOff, Trash2 } from 'lucide-react'
+import { Ban, KeyRound, Link, LogOut, Pencil, Power, ShieldOff, Trash2, Unlink } from 'lucide-react'
 import { ROLES } from '../../components/people/roles.ts'
 import { RelativeTime, useNow } from '../../ui/data/Figures.tsx'
 import type { Column } from '../../ui/data/Table.tsx'
@@ -27,7 +27,24 @@ export function columnsFor(
       ),
     },
     { head: 'Status', width: 'w-12', className: 'c-badge', render: (person) => <State {...person} /> },
-    { head: 'Role', width: 'w-15', label: 'Role', render: ({ role }) => ROLES[role].text },
+    {
+      head: 'Role',
+      width: 'w-15',
+      label: 'Role',
+      render: ({ role, apiTokens, identities }) => (
+        <>
+          {ROLES[role].text}
+          {apiTokens > 0 && (
+            <span className="sub">{apiTokens === 1 ? '1 API token' : `${apiTokens} API tokens`}</span>
+          )}
+          {identities > 0 && (
+            <span className="sub">
+              {identities === 1 ? '1 connected account' : `${identities} connected accounts`}
+            </span>
+          )}
+        </>
+      ),
+    },
     {
       head: 'Sees',
       label: 'Sees',
@@ -89,7 +106,7 @@ interface MenuProps {
 }
 
 function PersonMenu({ person, isSelf, actions, onEdit }: MenuProps) {
-  const { state, username, sessions, hasFactor } = person
+  const { state, username, sessions, apiTokens, identities, hasFactor } = person
   const isOff = state === 'disabled'
   const reset = { text: 'New Password', icon: KeyRound, onSelect: () => actions.renew(person) }
   const again = { text: 'New Link', icon: Link, onSelect: () => actions.renew(person) }
@@ -111,6 +128,12 @@ function PersonMenu({ person, isSelf, actions, onEdit }: MenuProps) {
           turn,
         ],
         [
+          apiTokens > 0 && {
+            text: 'End API Tokens',
+            icon: Ban,
+            danger: true,
+            onSelect: () => actions.endTokens(person),
+          },
           // One's own are on the page of the account.
           hasFactor &&
             !isSelf && {
@@ -118,6 +141,13 @@ function PersonMenu({ person, isSelf, actions, onEdit }: MenuProps) {
               icon: ShieldOff,
               danger: true,
               onSelect: () => actions.removeFactors(person),
+            },
+          identities > 0 &&
+            !isSelf && {
+              text: 'Disconnect Providers',
+              icon: Unlink,
+              danger: true,
+              onSelect: () => actions.disconnect(person),
             },
           { text: 'Delete', icon: Trash2, danger: true, onSelect: () => actions.remove(person, isSelf) },
         ],

@@ -2,7 +2,7 @@ import { factors } from '@postern/contract/endpoints/factors'
 import { people as endpoints } from '@postern/contract/endpoints/people'
 import type { InvitedPerson, Person } from '@postern/contract/people/people'
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
-import { LogOut, Power, ShieldOff, Trash2 } from 'lucide-react'
+import { Ban, LogOut, Power, ShieldOff, Trash2, Unlink } from 'lucide-react'
 import { useMemo } from 'react'
 import type { Api } from '../../api/client.ts'
 import { useApi } from '../../api/context.ts'
@@ -12,30 +12,40 @@ import type { ConfirmOptions } from '../../ui/overlay/confirm.ts'
 
 /**
  * What an administrator does to a person, after confirmation.
- * @param onInvited gets the link that was made; the same function each time
+ * @param onInvited gets the link that was made; the same function each time, as are others
+ * @param askWhere asks where a new link is sent; undefined where none can be
  */
-export function usePersonActions(onInvited: (invited: InvitedPerson) => void) {
+export function usePersonActions(onInvited: OnInvited, askWhere?: (person: Person) => void) {
   const api = useApi()
   const queries = useQueryClient()
-  return useMemo(() => personActions(api, queries, onInvited), [api, queries, onInvited])
+  return useMemo(() => personActions(api, queries, onInvited, askWhere), [api, queries, onInvited, askWhere])
 }
+
+type OnInvited = (invited: InvitedPerson, email: null) => void
 
 export type PersonActions = ReturnType<typeof personActions>
 
-function personActions(api: Api, queries: QueryClient, onInvited: (invited: InvitedPerson) => void) {
+function personActions(
+  api: Api,
+  queries: QueryClient,
+  onInvited: OnInvited,
+  askWhere: ((person: Person) => void) | undefined,
+) {
   const refresh = () => reload(queries, { queryKey: [endpoints.listPeople.path] })
   const renew = async ({ id }: Person) => {
-    onInvited(await api.call(endpoints.renewInvite, { params: { id } }))
+    onInvited(await api.call(endpoints.renewInvite, { params: { id }, body: {} }), null)
   }
   const act = ({ username }: Person, question: ConfirmOptions, done: string, act: () => Promise<unknown>) =>
     ask({ question, act, done, subject: username, refresh })
   return {
     /** Nothing ends before the link is used. */
     renew: (person: Person) =>
-      attempt(async () => {
-        await renew(person)
-        await refresh()
-      }),
+      askWhere
+        ? askWhere(person)
+        : attempt(async () => {
+            await renew(person)
+            await refresh()
+          }),
     enable: (person: Person) =>
       act(
         person,
@@ -56,7 +66,8 @@ function personActions(api: Api, queries: QueryClient, onInvited: (invited: Invi
           title: 'Disable person',
           description: (
             <>
-              {named(person)} is signed out within seconds and cannot sign in. Everything else stays.
+              {named(person)} is signed out within seconds and cannot sign in. Their API tokens end for good;
+              everything else stays.
               {isSelf && SELF}
             </>
           ),
@@ -83,6 +94,24 @@ function personActions(api: Api, queries: QueryClient, onInvited: (invited: Invi
         'Sessions ended successfully!',
         () => api.call(endpoints.endPersonSessions, { params: { id: person.id } }),
       ),
+    endTokens: (person: Person) =>
+      act(
+        person,
+        {
+          title: 'End API tokens',
+          description: (
+            <>
+              All programs with an API token of {named(person)} are refused from their next request on. This
+              cannot be undone.
+            </>
+          ),
+          variant: 'danger',
+          icon: Ban,
+          acceptButtonText: 'Yes, end them!',
+        },
+        'API tokens ended successfully!',
+        () => api.call(endpoints.endPersonTokens, { params: { id: person.id } }),
+      ),
     removeFactors: (person: Person) =>
       act(
         person,
@@ -100,6 +129,25 @@ function personActions(api: Api, queries: QueryClient, onInvited: (invited: Invi
         },
         'Second factors removed successfully!',
         () => api.call(factors.removeFactors, { params: { id: person.id } }),
+      ),
+    disconnect: (person: Person) =>
+      act(
+        person,
+        {
+          title: 'Disconnect providers',
+          description: (
+            <>
+              No account at a provider signs {named(person)} in any more, and all sessions end. Without a
+              password that may be used or a passkey, their API tokens end too, and they need a new link from
+              you.
+            </>
+          ),
+          variant: 'danger',
+          icon: Unlink,
+          acceptButtonText: 'Yes, disconnect them!',
+        },
+        'Providers disconnected successfully!',
+        () => api.call(endpoints.disconnectPerson, { params: { id: person.id } }),
       ),
     remove: (person: Person, isSelf: boolean) =>
       act(

@@ -1,7 +1,6 @@
 import { settings as endpoints } from '@postern/contract/endpoints/settings'
-import type { InstallationSettings, SettingRecord } from '@postern/contract/settings/console-settings'
-import { clsx } from 'clsx'
-import { Lock, Pencil, TriangleAlert } from 'lucide-react'
+import type { InstallationSettings } from '@postern/contract/settings/console-settings'
+import { Pencil } from 'lucide-react'
 import { Suspense, useState } from 'react'
 import { Link } from 'react-router'
 import { errorMessage } from '../../api/api-error.ts'
@@ -9,14 +8,16 @@ import { useAnswer } from '../../api/queries.ts'
 import { useRules } from '../../api/rules.ts'
 import { Page } from '../../components/Page.tsx'
 import { SettingsDialog } from '../../forms/dialogs.ts'
-import { SECTIONS, shownValue } from '../../forms/settings/sections.ts'
+import { SECTIONS } from '../../forms/settings/sections.ts'
 import type { SettingsSection } from '../../stores/draft.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Skeleton } from '../../ui/data/Table.tsx'
 import { ErrorPanel } from '../../ui/feedback/EmptyState.tsx'
 import { serverUrls, urls } from '../../util/urls.ts'
 import { BackupCard } from './BackupCard.tsx'
+import { ConsoleSignInCard } from './ConsoleSignInCard.tsx'
 import { FormerHosts } from './FormerHosts.tsx'
+import { SettingRow } from './SettingRow.tsx'
 import './SettingsPage.css'
 
 /** How the installation is set up: what people can change here, and what its environment decides. */
@@ -44,6 +45,7 @@ export function SettingsPage() {
               />
             ))}
           </div>
+          <ConsoleSignInCard settings={settings} onEdit={() => setEdited('signIn')} />
           <BackupCard />
           <StartSettings settings={settings} />
         </>
@@ -68,8 +70,8 @@ export function SettingsPage() {
   )
 }
 
-// The keys of the table are its sections.
-const SECTION_NAMES = Object.keys(SECTIONS) as SettingsSection[]
+// The keys of the table are its sections. The sign-in has a card with more than settings.
+const SECTION_NAMES = Object.keys(SECTIONS).filter((name) => name !== 'signIn') as SettingsSection[]
 
 interface CardProps {
   section: SettingsSection
@@ -104,46 +106,12 @@ function SectionCard({ section, settings, onEdit }: CardProps) {
         <p className="hint">{text}</p>
         <dl className="setting-list">
           {rows.map(({ label, setting }) => (
-            <Row key={label} term={label} setting={setting} />
+            <SettingRow key={label} term={label} setting={setting} />
           ))}
         </dl>
         {section === 'name' && <FormerHosts settings={settings} />}
       </div>
     </section>
-  )
-}
-
-function Row({ term, setting }: { term: React.ReactNode; setting: SettingRecord }) {
-  const { source, lockedBy, problem, isChangeable, name } = setting
-  const isLocked = lockedBy !== null && (isChangeable || lockedBy !== name)
-  const shown = shownValue(setting)
-  const isEmpty = setting.isSecret || setting.value === null
-  return (
-    <div>
-      <dt>{term}</dt>
-      <dd>
-        <span className="setting-value">
-          <span className={clsx(shown === setting.value && 'mono', source === 'default' && 'by-default')}>
-            {shown}
-          </span>
-          {!isEmpty && source === 'default' && <span className="by-default">Default</span>}
-        </span>
-        {isLocked && (
-          <span className="setting-note">
-            <Lock className="ic" />
-            <span>
-              Set by <code>{lockedBy}</code> in the environment
-            </span>
-          </span>
-        )}
-        {problem && (
-          <span className="setting-note bad">
-            <TriangleAlert className="ic" />
-            <span>{problem}</span>
-          </span>
-        )}
-      </dd>
-    </div>
   )
 }
 
@@ -166,7 +134,7 @@ function StartSettings({ settings }: { settings: InstallationSettings }) {
           {settings.settings
             .filter(({ isChangeable }) => !isChangeable)
             .map((setting) => (
-              <Row key={setting.name} setting={setting} term={<Variable name={setting.name} />} />
+              <SettingRow key={setting.name} setting={setting} term={<Variable name={setting.name} />} />
             ))}
         </dl>
       </div>

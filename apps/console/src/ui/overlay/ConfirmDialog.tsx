@@ -3,6 +3,8 @@ import { CircleCheck, Info, TriangleAlert } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { Button } from '../Button.tsx'
 import { Checkbox } from '../input/Checkbox.tsx'
+import { Field } from '../input/Field.tsx'
+import { TextInput } from '../input/TextInput.tsx'
 import type { ConfirmRequest } from './confirm.ts'
 import './Dialog.css'
 import './ConfirmDialog.css'
@@ -25,12 +27,13 @@ export function ConfirmDialog({ request }: { request: ConfirmRequest }) {
   const accept = useRef<HTMLButtonElement>(null)
   const [running, setRunning] = useState<ConfirmRequest>()
   const [toggled, setToggled] = useState<ConfirmRequest>()
+  const [password, setPassword] = useState('')
   const busy = running === request
   const isOff = choice?.isOff ?? false
   const isChosen = choice !== undefined && (toggled === request) === isOff
   const run = async () => {
     setRunning(request)
-    request.answer(request.run ? await request.run(isChosen) : true)
+    request.answer(request.run ? await request.run(isChosen, password) : true)
   }
   useEffect(() => keepFocus, [])
   return (
@@ -52,6 +55,21 @@ export function ConfirmDialog({ request }: { request: ConfirmRequest }) {
                 <AlertDialog.Description render={<div />} className="said">
                   {description}
                 </AlertDialog.Description>
+                {request.asksPassword && (
+                  <Field label="Your Password" required>
+                    {(ids) => (
+                      <TextInput
+                        {...ids}
+                        type="password"
+                        autoComplete="current-password"
+                        value={password}
+                        disabled={busy}
+                        onChange={({ target }) => setPassword(target.value)}
+                        onKeyDown={({ key }) => key === 'Enter' && void run()}
+                      />
+                    )}
+                  </Field>
+                )}
                 {choice && (
                   <Checkbox
                     label={choice.label}

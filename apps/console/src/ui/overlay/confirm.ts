@@ -11,11 +11,14 @@ export interface ConfirmOptions {
   acceptButtonText?: string
   /** A box below the description, ticked at first unless it is `isOff`. */
   choice?: { label: string; text: string; isOff?: boolean }
+  /** A field for the account's password. */
+  asksPassword?: boolean
   /**
    * Runs on accept: the dialog stays, busy, until it resolves with whether it was done. Never rejects.
    * @param isChosen whether the checkbox is ticked, if there is one
+   * @param password what was typed into its field, if there is one
    */
-  run?: (isChosen: boolean) => Promise<boolean>
+  run?: (isChosen: boolean, password: string) => Promise<boolean>
 }
 
 export interface ConfirmRequest extends ConfirmOptions {

@@ -1,4 +1,4 @@
-import { INSTALLATION } from '../../changes/actor.ts'
+import { ORDERS } from '../../changes/actor.ts'
 import { change } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import type { OrderRow } from '../../db/schema.ts'
@@ -28,7 +28,7 @@ export async function keepCertificate(
   const now = context.clock()
   const { issuer } = issued
   const what = `certificate of ${domain} issued by ${issuer}`
-  await change(context, { actor: INSTALLATION, what }, async (tx, revision) => {
+  await change(context, { actor: ORDERS, what }, async (tx, revision) => {
     const done = await tx
       .updateTable('orders')
       .set({
@@ -63,7 +63,7 @@ export async function keepFailure(context: Context, { row, domain }: Ended, erro
   const now = context.clock()
   const retryAfter = error instanceof AcmeError ? error.retryAfter : undefined
   const what = `certificate of ${domain} not issued`
-  await change(context, { actor: INSTALLATION, what }, async (tx) => {
+  await change(context, { actor: ORDERS, what }, async (tx) => {
     const { failures } = await tx
       .updateTable('orders')
       .set(({ eb }) => ({

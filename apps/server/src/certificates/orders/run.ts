@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { INSTALLATION } from '../../changes/actor.ts'
+import { ORDERS } from '../../changes/actor.ts'
 import { change } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import { PLACES } from '../../core/secrets/secrets.ts'
@@ -166,7 +166,7 @@ async function publish(
     .executeTakeFirst()
   if (there) return there.revision
   const what = `certificate of ${domain} on order`
-  return await change(context, { actor: INSTALLATION, what }, async (tx, revision) => {
+  return await change(context, { actor: ORDERS, what }, async (tx, revision) => {
     const at = new Date(context.clock()).toISOString()
     await tx.deleteFrom('challenges').where('domain_id', '=', row.domain_id).execute()
     await tx

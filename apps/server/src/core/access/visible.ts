@@ -2,11 +2,14 @@ import type { Reach } from '@postern/contract/sign-in/auth'
 import {
   CommonTableExpressionNameNode,
   CommonTableExpressionNode,
+  DeleteQueryNode,
+  InsertQueryNode,
   type Kysely,
   type KyselyPlugin,
   type OperationNode,
   RawNode,
   SelectQueryNode,
+  UpdateQueryNode,
 } from 'kysely'
 import type { Database } from '../../db/schema.ts'
 import type { Access } from './access.ts'
@@ -30,11 +33,13 @@ const SIGHT: Record<keyof Database, Sight> = {
   domain_members: { usedDomain: 'domain_id' },
   sign_ins: { domain: 'domain_id' },
   signed_out: { domain: 'domain_id' },
+  // `core/history/filter.ts` shows fewer.
   change_records: { node: 'node_id', domain: 'domain_id' },
   change_chain: 'everything',
   // Read together with `changes` only.
   pending_changes: 'everything',
-  changes: { node: 'node_id', domain: 'domain_id' },
+  // By their records, see `core/history/filter.ts`.
+  changes: 'everything',
   publications: { node: 'node_id' },
   published_domains: { usedDomain: 'domain_id' },
   held_addresses: 'nothing',
@@ -46,6 +51,9 @@ const SIGHT: Record<keyof Database, Sight> = {
   authenticators: 'nothing',
   passkeys: 'nothing',
   recovery_codes: 'nothing',
+  console_providers: 'nothing',
+  user_identities: 'nothing',
+  password_rule: 'nothing',
   user_nodes: 'nothing',
   user_domains: 'nothing',
   sessions: 'nothing',
@@ -66,8 +74,8 @@ const SIGHT: Record<keyof Database, Sight> = {
 }
 
 /**
- * The database as a limited person sees it: in each query, a table is only the rows that they may see. Its changes
- * reach everything, so that whatever writes asks first.
+ * The database as a limited person sees it: in each query, a table is only the rows that they may see. It is for looks
+ * alone.
  */
 export function visibleTo(db: Kysely<Database>, limits: Limits): Kysely<Database> {
   return db.withPlugin(createPlugin(limits))
@@ -79,6 +87,8 @@ function createPlugin(limits: Limits): KyselyPlugin {
   )
   return {
     transformQuery({ node }) {
+      if (InsertQueryNode.is(node) || UpdateQueryNode.is(node) || DeleteQueryNode.is(node))
+        throw new Error('a look of a limited person writes')
       if (!SelectQueryNode.is(node)) return node
       // A common table expression has precedence over the table of its name, in raw SQL and inner queries too.
       const expressions = [...narrowed, ...(node.with?.expressions ?? [])]

@@ -2,12 +2,15 @@ import { MESSAGES } from '@postern/contract/messages'
 import type { LoginForm } from '@postern/contract/sign-in/auth'
 import type { SecondStep } from '@postern/contract/sign-in/second-step'
 import type { Context } from '../../context.ts'
-import { UnauthenticatedError, ValidationError } from '../errors.ts'
+import { ForbiddenError, UnauthenticatedError, ValidationError } from '../errors.ts'
 import { type BegunSession, beginSession, type SignInPlace } from './begin-session.ts'
 import { findSecondStep } from './factors/second-step.ts'
 import type { Attempt } from './login-limits.ts'
+import { refusePassword } from './password-rule.ts'
 import { hashPassword, isOutdated, isPassword } from './passwords.ts'
+import type { Session } from './sessions.ts'
 import { type Arrival, isKnownSource, sourceOf } from './sources.ts'
+import { type Checked, type Confirmed, stampOf } from './stamp.ts'
 
 /** The first account, when its password was generated. */
 export interface GeneratedAdmin {
@@ -40,7 +43,7 @@ export async function createFirstAccount(
 /**
  * @param key binds the new session, see `sessions.ts`
  * @returns the session, or what the account asks for besides its password
- * @throws TooManyError, UnauthenticatedError, UnavailableError
+ * @throws TooManyError, UnauthenticatedError, UnavailableError; ForbiddenError for a right password that may not be used
  */
 export async function signIn(
   context: Context,
@@ -51,33 +54,59 @@ export async function signIn(
   const source = sourceOf(place)
   const isKnown = await isKnownSource(context, form.username, source)
   const attempt = context.loginLimits.take(form.username, source, isKnown)
-  const id = await checkPassword(context, form, attempt)
-  const step = await findSecondStep(context, id, place, key)
-  return step ?? (await beginSession(context, { id, username: form.username }, place, key))
+  const checked = await checkPassword(context, form, attempt)
+  await refusePassword(context.db, checked.id)
+  const step = await findSecondStep(context, checked, place, key)
+  return step ?? (await beginSession(context, { ...checked, username: form.username }, place, key))
 }
 
+/** An account without a password confirms by a session that began at most this long ago. */
+export const RECENT_MS = 10 * 60_000
+
 /**
- * For what a person at an unlocked screen must not do. An account without a password needs none.
+ * For what a person at an unlocked screen must not do.
  * @param arrival how the request came in
- * @throws ValidationError, TooManyError, UnavailableError
+ * @returns what was compared, for `requireConfirmed`
+ * @throws ValidationError, TooManyError, UnavailableError; ForbiddenError for an account without a password that has
+ * not just signed in
  */
 export async function confirmPassword(
   context: Context,
-  userId: number,
+  { userId, sessionId }: Pick<Session, 'userId' | 'sessionId'>,
   password: string | null,
   arrival: Arrival,
-): Promise<void> {
+): Promise<Confirmed> {
   const { username, password_hash } = await context.db
     .selectFrom('users')
     .select(['username', 'password_hash'])
     .where('id', '=', userId)
     .executeTakeFirstOrThrow()
-  if (password_hash === null) return
+  const confirmed = async () => {
+    const stamp = await stampOf(context.db, { id: userId, password_hash })
+    return { id: userId, stamp, sessionId }
+  }
+  if (password_hash === null) {
+    await requireRecent(context, sessionId)
+    return await confirmed()
+  }
   if (password === null) throw new ValidationError([{ field: 'password', message: MESSAGES.required }])
-  const attempt = context.loginLimits.take(username, sourceOf(arrival), true)
+  const source = sourceOf(arrival)
+  const isKnown = await isKnownSource(context, username, source)
+  const attempt = context.loginLimits.take(username, source, isKnown, sessionId)
   const isRight = await compare(context, password, password_hash, attempt)
   if (!isRight) throw new ValidationError([{ field: 'password', message: MESSAGES.wrongPassword }])
   attempt.succeed()
+  return await confirmed()
+}
+
+async function requireRecent({ db, clock }: Context, sessionId: number): Promise<void> {
+  const session = await db
+    .selectFrom('sessions')
+    .select('created_at')
+    .where('id', '=', sessionId)
+    .executeTakeFirst()
+  if (session && clock() - Date.parse(session.created_at) <= RECENT_MS) return
+  throw new ForbiddenError(MESSAGES.signInAgain, 'sign_in_again')
 }
 
 /** Only a wrong password is a failure: when the server was too busy to check it, the attempt does not count. */
@@ -97,9 +126,9 @@ async function compare(
 
 /**
  * An unknown name takes as long as a wrong password, since it is compared with the first account's.
- * @returns the account's id
+ * @returns the account with the password that was compared
  */
-async function checkPassword(context: Context, form: LoginForm, attempt: Attempt): Promise<number> {
+async function checkPassword(context: Context, form: LoginForm, attempt: Attempt): Promise<Checked> {
   const users = context.db
     .selectFrom('users')
     .select(['id', 'password_hash'])
@@ -113,34 +142,17 @@ async function checkPassword(context: Context, form: LoginForm, attempt: Attempt
   const isRight = stored !== undefined && (await compare(context, form.password, stored, attempt))
   if (!user || !isRight) throw new UnauthenticatedError('Invalid Credentials', 'credentials')
   attempt.succeed()
-  if (isOutdated(stored)) await renewHash(context, user, form.password)
-  return user.id
+  const { id } = user
+  const password_hash = isOutdated(stored) ? await renewHash(context, user, form.password) : stored
+  return { id, stamp: await stampOf(context.db, { id, password_hash }) }
 }
 
-/**
- * Only a wrong password is a failure: when the server was too busy to check it, the attempt does not count. The caller
- * says when it has succeeded.
- * @throws UnavailableError
- */
-export async function tryPassword(
-  { passwordGate }: Context,
-  password: string,
-  stored: string,
-  attempt: Attempt,
-): Promise<boolean> {
-  return await passwordGate
-    .pass(() => isPassword(password, stored), attempt.rank)
-    .catch((error: unknown) => {
-      attempt.undo()
-      throw error
-    })
-}
-
+/** @returns what is stored of the password then, or would be */
 async function renewHash(
   { db, passwordCost }: Context,
   { id, password_hash }: { id: number; password_hash: string },
   password: string,
-): Promise<void> {
+): Promise<string> {
   const renewed = await hashPassword(password, passwordCost)
   // Unless the password has changed meanwhile.
   await db
@@ -149,4 +161,5 @@ async function renewHash(
     .where('id', '=', id)
     .where('password_hash', '=', password_hash)
     .execute()
+  return renewed
 }

@@ -3,6 +3,7 @@ import { noteNewNetwork } from '../alerts/new-network.ts'
 import { endSessionsElsewhere } from './session-hosts.ts'
 import { createSession, type SessionPlace } from './sessions.ts'
 import { type Arrival, isKnownSource, rememberSource, sourceOf } from './sources.ts'
+import type { Checked } from './stamp.ts'
 
 export interface SignInPlace extends SessionPlace, Arrival {
   /** The host as it was sent, with the port. */
@@ -15,13 +16,19 @@ export interface BegunSession {
   expiresIn: number
 }
 
+/** The provider is that by which the person signed in; null or absent: none. */
+export interface Entrant extends Checked {
+  username: string
+  providerId?: number | null
+}
+
 /**
  * For a person who has shown all that the account asks for.
  * @param key binds the new session, see `sessions.ts`
  */
 export async function beginSession(
   context: Context,
-  { id, username }: { id: number; username: string },
+  { id, username, stamp, providerId }: Entrant,
   place: SignInPlace,
   key: string | undefined,
 ): Promise<BegunSession> {
@@ -29,7 +36,7 @@ export async function beginSession(
   const isKnown = await isKnownSource(context, username, source)
   await rememberSource(context, id, source)
   if (!isKnown) await noteNewNetwork(context, id, place.address)
-  const session = await createSession(context, id, place, key)
+  const session = await createSession(context, { id, stamp }, place, key, providerId ?? null)
   // The console may have left the name while the password was checked.
   await endSessionsElsewhere(context)
   return session

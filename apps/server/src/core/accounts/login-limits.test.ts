@@ -48,6 +48,16 @@ test('a /48 has 120 failures, however they are spread', () => {
   expect(limits.take('admin', sourceOf('2001:db8:2::1'), false).rank).toBe(0)
 })
 
+test('in a session only so many are wrong, wherever it moves', () => {
+  const limits = createLoginLimits(() => 0)
+  const nth = (i: number) => sourceOf(`2001:db8:${i}::1`)
+  for (let i = 0; i < 10; i++) limits.take('admin', nth(i), false, 1)
+  expect(() => limits.take('admin', nth(10), false, 1)).toThrow(TooManyError)
+  expect(() => limits.take('admin', nth(10), true, 1)).toThrow(TooManyError)
+  limits.take('admin', nth(10), false, 2).succeed()
+  limits.take('admin', nth(10), false)
+})
+
 test('an address counts as its household, and belongs to wider networks', () => {
   const source = sourceOf('2001:db8:1:2ff:3:4:5:6')
   expect(source.network).toBe('2001:db8:1:2ff::')

@@ -1,16 +1,22 @@
-import { MESSAGES } from '@postern/contract/messages'
-import type { OwnSession } from '@postern/contract/people/account'
+import type { ChangedPassword, OwnSession } from '@postern/contract/people/account'
 import { PEOPLE_MESSAGES } from '@postern/contract/people/messages'
+import type { Transaction } from 'kysely'
+import type { z } from 'zod/mini'
 import type { Actor } from '../../changes/actor.ts'
 import { change, changeIfAny, nextTime, Unchanged } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
+import type { Database } from '../../db/schema.ts'
+import { disconnectAll } from '../console-sign-in/disconnect.ts'
 import { NotFoundError, ValidationError } from '../errors.ts'
-import { refuseTakenName } from '../people/names.ts'
+import { refuseName } from '../people/names.ts'
 import { getPersonRow } from '../people/records.ts'
+import { revokeTokensOf } from '../programs/of-person.ts'
 import { confirmPassword } from './accounts.ts'
+import { hasWayIn } from './password-rule.ts'
 import { hashPassword } from './passwords.ts'
 import { SESSION_MAX_MS, type Session, takeSessions, tellEnded } from './sessions.ts'
 import type { Arrival } from './sources.ts'
+import { requireConfirmed } from './stamp.ts'
 
 type Own = Pick<Session, 'userId' | 'sessionId' | 'username'>
 
@@ -24,7 +30,7 @@ export async function renameAccount(
   await changeIfAny<void>(context, { actor, what: 'person renamed' }, async (tx) => {
     const row = await getPersonRow(tx, userId)
     if (row.username === username) throw new Unchanged(undefined)
-    await refuseTakenName(tx, username, userId)
+    await refuseName(tx, username, userId)
     await tx
       .updateTable('users')
       .set({ username, updated_at: nextTime(context.clock(), row.updated_at) })
@@ -35,40 +41,51 @@ export async function renameAccount(
 }
 
 /**
- * All other sessions end, and a link that waits to be used.
+ * All other sessions end, a link that waits to be used, and, unless the form wants to keep them, all API tokens and
+ * connections with providers.
  * @param arrival of the request: a wrong present password counts like one at the sign-in
- * @returns how many sessions ended
+ * @returns how many sessions, tokens and connections ended
  * @throws ValidationError, TooManyError, UnavailableError
  */
 export async function changePassword(
   context: Context,
   actor: Actor,
   { userId, sessionId, username }: Own,
-  form: { password: string; newPassword: string },
+  form: { password: string; newPassword: string; endTokens: boolean; disconnect: boolean },
   arrival: Arrival,
-): Promise<{ ended: number }> {
+): Promise<z.infer<typeof ChangedPassword>> {
   const held = await getPersonRow(context.db, userId)
-  const refuse = (message: string) => new ValidationError([{ field: 'password', message }])
-  if (held.password_hash === null) throw refuse(PEOPLE_MESSAGES.noPassword)
-  await confirmPassword(context, userId, form.password, arrival)
+  if (held.password_hash === null)
+    throw new ValidationError([{ field: 'password', message: PEOPLE_MESSAGES.noPassword }])
+  const confirmed = await confirmPassword(context, { userId, sessionId }, form.password, arrival)
   const password_hash = await context.passwordGate.pass(() =>
     hashPassword(form.newPassword, context.passwordCost),
   )
-  const ended = await change(context, { actor, what: 'changed the password' }, async (tx) => {
+  const { ended, ...counts } = await change(context, { actor, what: 'changed the password' }, async (tx) => {
+    await requireConfirmed(tx, confirmed)
     const row = await getPersonRow(tx, userId)
-    // By another session, or a link.
-    if (row.password_hash !== held.password_hash) throw refuse(MESSAGES.wrongPassword)
     await tx
       .updateTable('users')
       .set({ password_hash, updated_at: nextTime(context.clock(), row.updated_at) })
       .where('id', '=', userId)
       .execute()
     await tx.deleteFrom('invites').where('user_id', '=', userId).execute()
-    const value = await takeSessions(tx, userId, { but: sessionId })
+    const endedTokens = form.endTokens ? await revokeTokensOf(tx, userId, context.clock()) : 0
+    const disconnected = form.disconnect ? await disconnectOwn(context, tx, userId) : 0
+    const ended = await takeSessions(tx, userId, { but: sessionId })
+    const value = { ended, endedTokens, disconnected }
     return { value, touched: { people: [userId] }, name: username }
   })
   tellEnded(context, ended)
-  return { ended: ended.length }
+  return { ended: ended.length, ...counts }
+}
+
+/** @throws ValidationError where it would take the last way in */
+async function disconnectOwn({ clock }: Context, tx: Transaction<Database>, userId: number): Promise<number> {
+  const count = await disconnectAll(tx, { user_id: userId }, clock())
+  if (count > 0 && !(await hasWayIn(tx, userId)))
+    throw new ValidationError([{ field: 'disconnect', message: PEOPLE_MESSAGES.lastProvider }])
+  return count
 }
 
 /** This session first, then by last use. */

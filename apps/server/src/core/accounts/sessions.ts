@@ -7,6 +7,8 @@ import type { Database } from '../../db/schema.ts'
 import { type Access, readReach } from '../access/access.ts'
 import { UnauthenticatedError } from '../errors.ts'
 import { hashToken, isSameHash } from '../secrets/secrets.ts'
+import { signInOver } from './factors/limits.ts'
+import { type Checked, findStamp } from './stamp.ts'
 
 /** Sessions slide: each is valid for this long after its last use, */
 export const SESSION_MS = 7 * 24 * 3600 * 1000
@@ -44,15 +46,19 @@ export interface SessionPlace {
 
 /**
  * Also removes expired sessions.
+ * @param checked what the person has shown counts for the account as it was then
  * @param key binds the session to it: without it the token is useless. Clients that only use the token have none
+ * @param providerId the provider by which the person signed in, with which the session ends
  * @returns the token, of which only a hash is stored
- * @throws UnauthenticatedError when the person was disabled or deleted meanwhile
+ * @throws UnauthenticatedError when the person or the provider was disabled or deleted meanwhile, or the account has
+ * another password or other factors now
  */
 export async function createSession(
   context: Context,
-  userId: number,
+  { id: userId, stamp }: Checked,
   { address, host, browser }: SessionPlace,
   key?: string,
+  providerId: number | null = null,
 ): Promise<{ token: string; expiresIn: number }> {
   const now = context.clock()
   const token = TOKEN_PREFIXES.session + context.randomBytes(32).toString('base64url')
@@ -65,13 +71,20 @@ export async function createSession(
       .where('is_disabled', '=', 0)
       .returning('id')
       .executeTakeFirst()
-    if (!user) throw new UnauthenticatedError('Invalid Credentials', 'credentials')
+    const provider = tx
+      .selectFrom('console_providers')
+      .select('id')
+      .where('id', '=', providerId ?? 0)
+    const isGone = providerId !== null && !(await provider.executeTakeFirst())
+    if (!user || isGone) throw new UnauthenticatedError('Invalid Credentials', 'credentials')
+    if ((await findStamp(tx, userId)) !== stamp) throw signInOver()
     await tx
       .insertInto('sessions')
       .values({
         token_hash: hashToken(token),
         key_hash: key === undefined ? null : hashToken(key),
         user_id: userId,
+        provider_id: providerId,
         ...{ host, browser, address: address || null, last_used_at: now },
         expires_at: now + SESSION_MS,
         created_at: new Date(now).toISOString(),
@@ -141,7 +154,7 @@ type SessionRow = Selectable<Database['sessions']> & {
 
 async function use(
   context: Context,
-  row: Omit<SessionRow, 'token_hash' | 'host' | 'browser'>,
+  row: Omit<SessionRow, 'token_hash' | 'host' | 'browser' | 'provider_id'>,
   address: string | null,
 ): Promise<Session | undefined> {
   const now = context.clock()
@@ -150,7 +163,7 @@ async function use(
   const expiresAt = Math.min(now + SESSION_MS, end)
   await noteUse(context, row, { expiresAt, address })
   const { id: sessionId, user_id: userId, username, role } = row
-  const reach = await readReach(context.db, userId, row.is_limited === 1)
+  const reach = await readReach(context.db, userId, row)
   return { sessionId, userId, username, role, reach, hasFactor: row.has_factor === 1, expiresAt }
 }
 
@@ -192,6 +205,12 @@ export async function takeSessions(
   if (which.only !== undefined) sessions = sessions.where('id', '=', which.only)
   if (which.but !== undefined) sessions = sessions.where('id', '!=', which.but)
   return (await sessions.returning('id').execute()).map(({ id }) => id)
+}
+
+/** The sessions that were begun by a provider, in the same way. */
+export async function takeSessionsOfProvider(tx: Transaction<Database>, id: number): Promise<number[]> {
+  const taken = await tx.deleteFrom('sessions').where('provider_id', '=', id).returning('id').execute()
+  return taken.map((session) => session.id)
 }
 
 /** Ends the streams of sessions that have ended. */

@@ -36,7 +36,14 @@ export function sourceOf({ address, isBehindProxy }: Arrival): Source {
   return { network: networkOf(ip.value, 64), own: null, value: ip.value }
 }
 
-export function widerNetworksOf({ value }: Source): { prefix: 56 | 48; network: string }[] {
+/** Around an IPv6 source. */
+export interface WiderNetwork {
+  prefix: 56 | 48
+  network: string
+}
+
+/** The widest last. */
+export function widerNetworksOf({ value }: Source): WiderNetwork[] {
   if (value === undefined) return []
   return ([56, 48] as const).map((prefix) => ({ prefix, network: networkOf(value, prefix) }))
 }

@@ -1,4 +1,4 @@
-import type { Channel, ChannelForm } from '@postern/contract/alerts/channels'
+import type { Channel, ChannelForm, ChannelKind } from '@postern/contract/alerts/channels'
 import { LIMITS } from '@postern/contract/limits'
 import type { Kysely, Selectable, Transaction } from 'kysely'
 import type { Actor } from '../../changes/actor.ts'
@@ -7,7 +7,8 @@ import type { Context } from '../../context.ts'
 import type { AlertChannelsTable } from '../../db/alert-tables.ts'
 import { flag } from '../../db/columns.ts'
 import type { Database } from '../../db/schema.ts'
-import { ConflictError, NotFoundError, ValidationError } from '../errors.ts'
+import { PERSON_ONLY } from '../access/access.ts'
+import { ConflictError, ForbiddenError, NotFoundError, ValidationError } from '../errors.ts'
 import type { Patch } from '../patch.ts'
 import { PLACES, type Secrets } from '../secrets/secrets.ts'
 import {
@@ -44,6 +45,7 @@ export async function createChannel(
   patch: Patch<ChannelForm>,
 ): Promise<Channel> {
   const form = patch.onto({})
+  refuseProgram(actor, form.kind)
   const { secrets, errors } = settleSecrets(form, undefined)
   if (errors.length > 0) throw new ValidationError(errors)
   const now = new Date(context.clock()).toISOString()
@@ -75,6 +77,7 @@ export async function updateChannel(
 ): Promise<Channel> {
   await change(context, { actor, what: 'alert channel updated' }, async (tx) => {
     const row = await getRow(tx, id)
+    refuseProgram(actor, row.kind)
     const held = openRow(context.secrets, row)
     const form = patch.onto(formOf(row, held), row.updated_at)
     if (form.kind !== row.kind) throw new ValidationError([{ field: 'kind', message: 'cannot be changed' }])
@@ -98,10 +101,16 @@ export async function updateChannel(
   return await getChannel(context, id)
 }
 
+/** By e-mail links for people are sent, too. @throws ForbiddenError */
+function refuseProgram(actor: Actor, kind: ChannelKind): void {
+  if (actor.kind === 'token' && kind === 'email') throw new ForbiddenError(PERSON_ONLY, 'kind')
+}
+
 /** What waits for it is not sent any more. @throws NotFoundError */
 export async function removeChannel(context: Context, actor: Actor, id: number): Promise<{ id: number }> {
   await change(context, { actor, what: 'alert channel deleted' }, async (tx) => {
-    const { name } = await getRow(tx, id)
+    const { name, kind } = await getRow(tx, id)
+    refuseProgram(actor, kind)
     await tx
       .updateTable('alert_deliveries')
       .set({ status: 'failed', problem: 'The channel was deleted.' })
@@ -139,6 +148,22 @@ export async function findOpenChannel(
     .selectAll()
     .where('id', '=', id)
     .where('enabled', '=', 1)
+    .executeTakeFirst()
+  return row && openRow(secrets, row)
+}
+
+/** The first one for e-mail that is enabled. */
+export async function findMailChannel({
+  db,
+  secrets,
+}: Pick<Context, 'db' | 'secrets'>): Promise<OpenChannel | undefined> {
+  const row = await db
+    .selectFrom('alert_channels')
+    .selectAll()
+    .where('kind', '=', 'email')
+    .where('enabled', '=', 1)
+    .orderBy('id')
+    .limit(1)
     .executeTakeFirst()
   return row && openRow(secrets, row)
 }

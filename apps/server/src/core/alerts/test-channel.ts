@@ -1,16 +1,13 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { AlertMessage } from '@postern/contract/alerts/alerts'
 import type { ChannelForm } from '@postern/contract/alerts/channels'
 import { publicUrl } from '../../config.ts'
 import type { Context } from '../../context.ts'
 import { openForm } from './channels.ts'
 import { deliver } from './deliver/deliver.ts'
-import { DeliveryError } from './deliver/delivery-error.ts'
+import { waitForDelivery } from './deliver/in-time.ts'
 
 /** In ten minutes, of all people together: each is a connection to wherever somebody says. */
 const MOST_TESTS = 30
-/** Less than a page waits for an answer. */
-const WAIT_MS = 9000
 
 /**
  * Sends a real message with the values of a form before they are saved.
@@ -27,24 +24,7 @@ export async function testChannel(
   context.alertTests.check('all', MOST_TESTS)
   context.alertTests.add('all', 1)
   const sent = deliver(context, channel, testMessage(context, actor), `postern-test-${context.clock()}`)
-  const ending = new AbortController()
-  try {
-    await Promise.race([sent, tooLate(ending.signal)])
-    return { problem: null }
-  } catch (error) {
-    if (!(error instanceof DeliveryError)) throw error
-    return { problem: error.message }
-  } finally {
-    ending.abort()
-  }
-}
-
-/** It may still arrive: nobody waits for it any more. */
-async function tooLate(signal: AbortSignal): Promise<never> {
-  await delay(WAIT_MS, undefined, { signal, ref: false }).catch(() => undefined)
-  throw new DeliveryError(
-    `Nothing was answered within ${WAIT_MS / 1000} seconds. The message may still arrive.`,
-  )
+  return { problem: await waitForDelivery(sent) }
 }
 
 function testMessage({ config }: Context, actor: string): AlertMessage {

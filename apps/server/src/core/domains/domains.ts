@@ -1,5 +1,6 @@
 import type { Domain, DomainForm } from '@postern/contract/domains'
 import type { FieldError } from '@postern/contract/errors'
+import { PEOPLE_MESSAGES } from '@postern/contract/people/messages'
 import type { Kysely, Transaction } from 'kysely'
 import type { IssuedCertificate } from '../../certificates/issue.ts'
 import { addOrder, dropOrder, hastenOrder } from '../../certificates/orders/rows.ts'
@@ -103,9 +104,10 @@ export async function updateDomain(
   const taken = isRenamed ? await findTaken(context.db, domain) : []
   const unfit = taken.length > 0 ? [] : await findUpdateProblems(context, before, values)
   const used = isRenamed ? await findUsedByOthers(context.db, id, domain) : []
+  const foreign = isRenamed ? findForeignName(context) : []
   const noProvider = findProviderProblem(context, values.authentication, before.authentication)
   refuseFindings({
-    invalid: [...errors, ...unfit, ...used, ...findKindProblem(values), ...noProvider],
+    invalid: [...errors, ...foreign, ...unfit, ...used, ...findKindProblem(values), ...noProvider],
     taken,
   })
   const isLeaving = before.ssl === 'certbot' && values.ssl !== 'certbot'
@@ -138,6 +140,11 @@ export async function updateDomain(
     if (!isRenamed) return { value, touched, name: current.domain }
     return { value, touched, what: `domain renamed from ${current.domain}`, name: form.domain }
   })
+}
+
+/** Names are given to limited people one by one. */
+function findForeignName({ access }: Context): FieldError[] {
+  return access.reach ? [{ field: 'domain', message: PEOPLE_MESSAGES.forAll }] : []
 }
 
 /** The console, or a service, would come to a name with its domain. */

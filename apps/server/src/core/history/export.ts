@@ -1,11 +1,13 @@
 import type { HistoryEntry, HistoryFilters } from '@postern/contract/history/history'
 import { LIMITS } from '@postern/contract/limits'
-import { readHead } from '../../changes/chain.ts'
+import type { Actor } from '../../changes/actor.ts'
+import { type Head, readHead } from '../../changes/chain.ts'
+import { change } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import type { Access } from '../access/access.ts'
 import { renderCell } from '../csv.ts'
-import { conditionsOf } from './filter.ts'
-import { readRecords, selectChanges, toEntry } from './history.ts'
+import { readRecords, toEntry } from './history.ts'
+import { findChanges } from './search.ts'
 
 const PAGE = 50
 
@@ -14,23 +16,22 @@ const PAGE = 50
  * proves later that none of it was changed.
  */
 export async function* exportHistory(
-  { db }: Pick<Context, 'db'>,
+  context: Context,
+  actor: Actor,
   access: Access,
   filters: HistoryFilters,
   format: 'jsonl' | 'csv',
   signal: AbortSignal,
 ): AsyncGenerator<string> {
-  const head = await readHead(db)
+  const { db } = context
+  const isWhole = access.role === 'admin' && !access.reach
+  const head = isWhole ? await noteExport(context, actor) : await readHead(db)
   if (format === 'csv') yield `${COLUMNS.join(',')}\r\n`
   let before = head.revision + 1
   for (let left: number = LIMITS.exportedChanges; left > 0; left -= PAGE) {
     if (signal.aborted) return
-    const rows = await selectChanges(db)
-      .where((eb) => eb.and(conditionsOf(eb, access, filters)))
-      .where('revision', '<', before)
-      .orderBy('revision', 'desc')
-      .limit(PAGE)
-      .execute()
+    const part = { before, limit: PAGE, mostMs: Number.POSITIVE_INFINITY }
+    const { rows, next } = await findChanges(db, access, filters, part)
     const bounds = { filters, most: Number.MAX_SAFE_INTEGER, longest: Number.MAX_SAFE_INTEGER }
     for (const row of rows) {
       const records = (await readRecords({ db }, access, [row.revision], bounds)).get(row.revision)
@@ -40,10 +41,17 @@ export async function* exportHistory(
         : `${JSON.stringify({ ...entry, hash: row.hash })}\n`
       before = row.revision
     }
-    if (rows.length < PAGE) break
+    if (next === null) break
   }
-  if (access.role !== 'admin' || access.reach) return
+  if (!isWhole) return
   yield format === 'csv' ? renderHead(head) : `${JSON.stringify({ head })}\n`
+}
+
+/** The head is an entry of its own, which is not let go for what others do. */
+async function noteExport(context: Context, actor: Actor): Promise<Head> {
+  const note = { actor: { ...actor, share: 'exports' }, what: 'history exported' }
+  await change(context, note, async () => ({ value: undefined, touched: {} }))
+  return await readHead(context.db)
 }
 
 const COLUMNS = [

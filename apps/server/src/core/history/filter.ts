@@ -12,7 +12,9 @@ const list = (ids: readonly (string | number)[]) =>
 export function isVisibleRecord({ role, reach }: Access): RawBuilder<SqlBool> {
   const isPrivate = sql<SqlBool>`change_records.kind IN ${list([...PRIVATE_KINDS])}`
   if (reach)
-    return sql<SqlBool>`(NOT ${isPrivate} AND (change_records.node_id IN ${list(reach.nodes)} OR change_records.domain_id IN ${list(reach.domains)}))`
+    // Others have services at a domain, too.
+    return sql<SqlBool>`(NOT ${isPrivate} AND (change_records.node_id IN ${list(reach.nodes)}
+      OR change_records.kind IN ('domain', 'certificate') AND change_records.domain_id IN ${list(reach.domains)}))`
   return role === 'admin' ? sql<SqlBool>`1` : sql<SqlBool>`NOT ${isPrivate}`
 }
 
@@ -31,28 +33,31 @@ function isVisible(eb: Eb, access: Access): Expression<SqlBool>[] {
     const hidden = all.where(sql<SqlBool>`kind IN ${list([...PRIVATE_KINDS])}`)
     // One without records may be about anything: it is shown where it says what it is about.
     const told = eb.or([eb('node_id', 'is not', null), eb('domain_id', 'is not', null), eb.exists(all)])
-    return [eb.not(eb.exists(hidden)), told]
+    // And of one whose records were let go it is not known.
+    const isThere = sql<SqlBool>`(changes.is_stripped = 0 AND changes.folded IS NULL)`
+    return [isThere, eb.not(eb.exists(hidden)), told]
   }
   return [
-    eb.or([
-      sql<SqlBool>`changes.node_id IN ${list(reach.nodes)}`,
-      sql<SqlBool>`changes.domain_id IN ${list(reach.domains)}`,
-      eb.exists(all.where(isVisibleRecord(access))),
-    ]),
+    eb.exists(all.where(isVisibleRecord(access))),
     eb.not(eb.exists(all.where(sql<SqlBool>`kind IN ${list([...PRIVATE_KINDS])}`))),
   ]
 }
 
-/** The conditions on `changes` for what a person asks for, among what that person may see. */
+/** The conditions on `changes` for what a person asks for, but for its words, among what that person may see. */
 export function conditionsOf(eb: Eb, access: Access, filters: HistoryFilters): Expression<SqlBool>[] {
-  const { search, actor, from, to, node, domain } = filters
+  const { actor, from, to, node, domain } = filters
   const conditions = isVisible(eb, access)
   if (actor !== undefined) conditions.push(eb('actor', '=', actor))
   if (from !== undefined) conditions.push(eb('at', '>=', from))
   if (to !== undefined) conditions.push(eb('at', '<', to))
-  if (node !== undefined) conditions.push(isAbout(eb, 'node_id', sql<number>`(SELECT ${node})`))
+  if (node !== undefined)
+    conditions.push(
+      eb.or([
+        isAbout(eb, 'node_id', sql<number>`(SELECT ${node})`),
+        sql<SqlBool>`changes.revision IN (SELECT revision FROM change_records WHERE ${isOfMoved(node)})`,
+      ]),
+    )
   if (domain !== undefined) conditions.push(isAbout(eb, 'domain_id', idsOfDomain(domain)))
-  if (search) conditions.push(hasWords(search, access))
   const record = recordConditions(filters)
   if (record)
     conditions.push(sql<SqlBool>`changes.revision IN (SELECT revision FROM change_records WHERE ${record})`)
@@ -70,21 +75,15 @@ function isAbout(eb: Eb, column: 'node_id' | 'domain_id', ids: RawBuilder<number
   return eb.or([eb(column, 'in', ids), eb('revision', 'in', records)])
 }
 
+/** A record of a service which has been on this node, from the time when it was elsewhere. */
+export function isOfMoved(node: number): RawBuilder<SqlBool> {
+  return sql<SqlBool>`(change_records.kind = 'service' AND change_records.node_id IS NOT ${node} AND change_records.record_id IN
+    (SELECT record_id FROM change_records AS here WHERE here.node_id = ${node} AND here.kind = 'service'))`
+}
+
 /** Which records are asked for; undefined for all. */
 export function recordConditions({ kind, id }: HistoryFilters): RawBuilder<SqlBool> | undefined {
   if (kind === undefined) return undefined
   const ofKind = sql<SqlBool>`change_records.kind = ${kind}`
   return id === undefined ? ofKind : sql<SqlBool>`(${ofKind} AND change_records.record_id = ${id})`
-}
-
-/** Case is folded for ASCII only, as there is no folded copy of these texts. */
-function hasWords(search: string, access: Access): RawBuilder<SqlBool> {
-  const has = (column: string) => sql<SqlBool>`instr(lower(${sql.ref(column)}), ${search.toLowerCase()}) > 0`
-  const own = ['changes.name', 'changes.what', 'changes.actor'].map(
-    (column) => sql`coalesce(${has(column)}, 0)`,
-  )
-  // What may not be seen must not be found out by its name either.
-  const visible = access.role === 'admin' && !access.reach ? sql`1` : isVisibleRecord(access)
-  return sql<SqlBool>`(${sql.join(own, sql` OR `)} OR changes.revision IN
-    (SELECT revision FROM change_records WHERE ${has('change_records.name')} AND ${visible}))`
 }

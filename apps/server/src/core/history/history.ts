@@ -8,42 +8,33 @@ import type {
   WholeChange,
 } from '@postern/contract/history/history'
 import { LIMITS } from '@postern/contract/limits'
-import { type Kysely, type Selectable, type SqlBool, sql } from 'kysely'
+import type { Reach } from '@postern/contract/sign-in/auth'
+import { type SqlBool, sql } from 'kysely'
 import { whyNotUndone } from '../../changes/undoable.ts'
 import type { Context } from '../../context.ts'
-import type { ChangesTable } from '../../db/history-tables.ts'
-import type { Database } from '../../db/schema.ts'
 import type { Access } from '../access/access.ts'
 import { NotFoundError } from '../errors.ts'
-import { conditionsOf, idsOfDomain, isVisibleRecord, recordConditions } from './filter.ts'
+import { conditionsOf, idsOfDomain, isOfMoved, isVisibleRecord, recordConditions } from './filter.ts'
+import { withoutHidden } from './hidden.ts'
+import { type ChangeRow, findChanges, selectChanges } from './search.ts'
 
 type Db = Pick<Context, 'db'>
-type ChangeRow = Selectable<ChangesTable> & { undone_by: number | null }
 
-/** Changes with what took them back. */
-export function selectChanges(db: Kysely<Database>) {
-  return db
-    .selectFrom('changes')
-    .selectAll('changes')
-    .select(
-      sql<
-        number | null
-      >`(SELECT max(later.revision) FROM changes AS later WHERE later.undoes = changes.revision)`.as(
-        'undone_by',
-      ),
-    )
-}
-
-/** What was changed, the newest first, as far as this person may see it. */
-export async function listHistory({ db }: Db, access: Access, query: HistoryQuery): Promise<HistoryPage> {
+/**
+ * What was changed, the newest first, as far as this person may see it.
+ * @param mostMs after which a search goes no further back
+ */
+export async function listHistory(
+  { db }: Db,
+  access: Access,
+  query: HistoryQuery,
+  mostMs?: number,
+): Promise<HistoryPage> {
   const { limit, before, ...filters } = query
-  let found = selectChanges(db).where((eb) => eb.and(conditionsOf(eb, access, filters)))
-  if (before !== undefined) found = found.where('revision', '<', before)
-  const rows = await found
-    .orderBy('revision', 'desc')
-    .limit(limit + 1)
-    .execute()
-  const page = rows.slice(0, limit)
+  const { rows: page, next } = await findChanges(db, access, filters, {
+    ...{ before, limit },
+    ...(mostMs !== undefined && { mostMs }),
+  })
   const records = await readRecords(
     { db },
     access,
@@ -51,7 +42,7 @@ export async function listHistory({ db }: Db, access: Access, query: HistoryQuer
     { filters, most: LIMITS.listedRecords, longest: LIMITS.listedFields },
   )
   const data = page.map((row) => toEntry(access, row, records.get(row.revision)))
-  return { data, next: rows.length > limit ? (page.at(-1)?.revision ?? null) : null }
+  return { data, next }
 }
 
 /** @throws NotFoundError also for one that this person may not see */
@@ -63,8 +54,12 @@ export async function getChange({ db }: Db, access: Access, revision: number): P
   if (!row) throw new NotFoundError('Change')
   const all = { filters: {}, most: Number.MAX_SAFE_INTEGER, longest: Number.MAX_SAFE_INTEGER }
   const entry = toEntry(access, row, (await readRecords({ db }, access, [revision], all)).get(revision))
-  return { ...entry, whyNotUndone: whyNotUndone(row.actor_kind, entry.records, row.left_out) }
+  return { ...entry, whyNotUndone: whyNotUndone(row.actor_kind, entry.records, row.left_out, isGone(row)) }
 }
+
+/** Whether the records of a change were let go. */
+export const isGone = ({ is_stripped, folded }: Pick<ChangeRow, 'is_stripped' | 'folded'>): boolean =>
+  is_stripped === 1 || folded !== null
 
 interface Bounds {
   /** Those that are asked for come first. */
@@ -98,7 +93,7 @@ export async function readRecords(
   const asked = recordConditions(filters) ?? sql<SqlBool>`1`
   const { node, domain } = filters
   const near = [
-    ...(node === undefined ? [] : [sql`change_records.node_id = ${node}`]),
+    ...(node === undefined ? [] : [sql`change_records.node_id = ${node}`, isOfMoved(node)]),
     ...(domain === undefined ? [] : [sql`change_records.domain_id IN ${idsOfDomain(domain)}`]),
   ]
   const first = near.length === 0 ? asked : sql`(${asked} AND (${sql.join(near, sql` OR `)}))`
@@ -113,18 +108,39 @@ export async function readRecords(
       FROM change_records
       WHERE revision IN (SELECT value FROM json_each(${JSON.stringify(revisions)})) AND ${isVisibleRecord(access)}
     ) WHERE place <= ${most} ORDER BY revision, place`.execute(db)
-  return Map.groupBy(rows, ({ revision }) => revision)
+  return Map.groupBy(await withoutHidden(db, access, rows), ({ revision }) => revision)
 }
 
-export function toEntry({ reach }: Access, row: ChangeRow, records: readonly RecordRow[] = []): HistoryEntry {
-  const { revision, at, what, name, actor, actor_kind: kind, actor_id: id } = row
+export function toEntry(access: Access, row: ChangeRow, records: readonly RecordRow[] = []): HistoryEntry {
+  const { reach } = access
+  const { revision, at, actor_kind: kind, actor_id: id } = row
+  const { what, name, actor } = reach ? wordsFor(reach, row, records) : row
   return {
     ...{ revision, at, what, name, actor: { kind, id, name: actor } },
     address: reach ? null : row.address,
     ...{ undoes: row.undoes, undoneBy: row.undone_by },
     records: records.map(toRecord),
-    total: (records[0]?.total ?? 0) + (reach ? 0 : row.left_out),
+    total: (records[0]?.total ?? 0) + (reach ? 0 : row.left_out + row.is_stripped * row.record_count),
   }
+}
+
+/** A change may be called after a record that a limited person does not see, and a node too. */
+export function wordsFor(
+  { nodes }: NonNullable<Reach>,
+  {
+    what,
+    name,
+    actor,
+    actor_kind,
+    actor_id,
+  }: Pick<ChangeRow, 'what' | 'name' | 'actor' | 'actor_kind' | 'actor_id'>,
+  records: readonly Pick<RecordRow, 'kind' | 'name'>[],
+): Pick<ChangeRow, 'what' | 'name' | 'actor'> {
+  const isHidden = actor_kind === 'node' && !nodes.includes(actor_id ?? 0)
+  const by = isHidden ? 'a node that you may not see' : actor
+  if (name === null || records.some((record) => record.name === name)) return { what, name, actor: by }
+  const kinds = [...new Set(records.map(({ kind }) => kind))]
+  return { what: `${kinds.join(' and ')} changed`, name: records[0]?.name ?? null, actor: by }
 }
 
 function toRecord(row: RecordRow): HistoryRecord {

@@ -1,10 +1,10 @@
 import type { Fields } from '@postern/contract/history/history'
 import type { Undone } from '../../changes/undoable.ts'
 import type { Context } from '../../context.ts'
-import { ConflictError, NotFoundError } from '../errors.ts'
+import { ConflictError, NotFoundError, quoted } from '../errors.ts'
 
 /** Lists whose entries are records of their own: a change has only what came and what left. */
-const ENTRY_LISTS: ReadonlySet<string> = new Set(['allowedEmails'])
+const ENTRY_LISTS: ReadonlySet<string> = new Set(['allowedEmails', 'nodes', 'domains'])
 
 /**
  * The values of before, as a patch for the form.
@@ -55,7 +55,7 @@ async function refuseSince(
     .executeTakeFirst()
   const who = last?.actor ?? 'Someone else'
   throw new ConflictError(
-    `${who} has changed “${name}” since, so this cannot be taken back`,
+    `${who} has changed ${quoted(name)} since, so this cannot be taken back`,
     fields.map((field) => ({ field, message: `is ${shown(current[field])} now` })),
     'stale',
   )

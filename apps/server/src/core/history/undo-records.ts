@@ -7,9 +7,10 @@ import type * as z from 'zod/mini'
 import type { Actor } from '../../changes/actor.ts'
 import type { Undone } from '../../changes/undoable.ts'
 import type { Context } from '../../context.ts'
+import { mayReachNode } from '../access/access.ts'
 import { createDomain, removeDomain, updateDomain } from '../domains/domains.ts'
 import { formOf as domainFormOf, getDomain } from '../domains/records.ts'
-import { ConflictError, NotFoundError } from '../errors.ts'
+import { ConflictError, NotFoundError, quoted } from '../errors.ts'
 import { changeServices } from '../many/services.ts'
 import { muteNode, muteService } from '../mutes/set-mute.ts'
 import { removeNode, setNodeEnabled, updateNode } from '../nodes/nodes.ts'
@@ -35,7 +36,8 @@ export async function undoService(context: Context, actor: Actor, record: Undone
   const { before, after } = record
   if (after === null) return await bringBackService(context, actor, record, before ?? {})
   const row = await findService(context.db, idOf(record))
-  if (!row) throw new NotFoundError('Service')
+  // It may have moved to where this person sees nothing.
+  if (!row || !mayReachNode(context.access, row.node_id)) throw new NotFoundError('Service')
   const key = { nodeId: row.node_id, type: row.type, id: row.id }
   const form = row.type === 'http' ? httpFormOf(row) : tcpFormOf(row)
   const current: Fields = {
@@ -114,7 +116,7 @@ async function moveBack(
   const [node, other] = found
   if (!node || other)
     throw new ConflictError(
-      `There is not just one node that is called “${fields.node}”, so it cannot move back`,
+      `There is not just one node that is called ${quoted(String(fields.node))}, so it cannot move back`,
     )
   const to = {
     nodeId: node.id,
@@ -160,7 +162,7 @@ async function removeUnused(context: Context, actor: Actor, id: number, name: st
     .where('node_id', '=', id)
     .limit(1)
     .executeTakeFirst()
-  if (service) throw new ConflictError(`“${name}” has services now. Delete them first.`, [], 'in_use')
+  if (service) throw new ConflictError(`${quoted(name)} has services now. Delete them first.`, [], 'in_use')
   await removeNode(context, actor, id)
 }
 

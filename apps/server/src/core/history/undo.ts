@@ -1,13 +1,15 @@
+import type { WholeChange } from '@postern/contract/history/history'
 import { sql } from 'kysely'
 import type { Actor } from '../../changes/actor.ts'
 import { relevantOf, type Undone, whyNotUndone } from '../../changes/undoable.ts'
 import type { Context } from '../../context.ts'
 import type { Access } from '../access/access.ts'
-import { ConflictError, ForbiddenError } from '../errors.ts'
+import { ConflictError, ForbiddenError, RequestError } from '../errors.ts'
 import { changeNodes } from '../many/nodes.ts'
 import { changeServices } from '../many/services.ts'
-import { getChange } from './history.ts'
+import { getChange, isGone } from './history.ts'
 import { undoAlert, undoSetting, undoToken } from './undo-others.ts'
+import { undoPerson } from './undo-people.ts'
 import { undoDomain, undoNode, undoService } from './undo-records.ts'
 
 /** Kinds that only administrators change. */
@@ -26,28 +28,30 @@ export async function undoChange(
   revision: number,
 ): Promise<{ revision: number }> {
   const entry = await getChange(context, access, revision)
-  const { leftOut, ofActor, count } = await readRest(context, revision)
-  refuseForeign(access, entry.records, count)
-  const why = whyNotUndone(ofActor, entry.records, leftOut)
+  await refuseForeign(context, access, entry)
+  const { leftOut, ofActor, isWithout } = await readRest(context, revision)
+  const why = whyNotUndone(ofActor, entry.records, leftOut, isWithout)
   if (why !== null) throw new ConflictError(why)
   const records = relevantOf(entry.records)
   const by: Actor = { ...actor, undoes: revision }
   if (records.length > 1 && records.every(({ after }) => after !== null))
     await switchBack(context, by, records)
   else await undoEach(context, by, records)
+  await context.db.deleteFrom('pending_changes').where('revision', '=', revision).execute()
   return { revision: await findLast(context, revision) }
 }
 
 async function readRest({ db }: Context, revision: number) {
   const row = await db
     .selectFrom('changes')
-    .select(['left_out', 'actor_kind'])
+    .select(['left_out', 'actor_kind', 'is_stripped', 'folded'])
     .where('revision', '=', revision)
     .executeTakeFirstOrThrow()
   // Of all of them: this person may see fewer.
   const { rows } = await sql<{ count: number }>`SELECT count(*) AS count FROM main.change_records
     WHERE revision = ${revision}`.execute(db)
-  return { leftOut: row.left_out, ofActor: row.actor_kind, count: rows[0]?.count ?? 0 }
+  const count = rows[0]?.count ?? 0
+  return { leftOut: row.left_out, ofActor: row.actor_kind, count, isWithout: isGone(row) }
 }
 
 async function findLast({ db }: Context, undoes: number): Promise<number> {
@@ -61,12 +65,13 @@ async function findLast({ db }: Context, undoes: number): Promise<number> {
   return row?.revision ?? 0
 }
 
-/** @throws ForbiddenError */
-function refuseForeign(
+/** @throws ForbiddenError for a change of what this person may not change */
+export async function refuseForeign(
+  context: Context,
   { role, reach }: Access,
-  records: readonly (Undone & { domainId: number | null })[],
-  count: number,
-): void {
+  { revision, records }: Pick<WholeChange, 'revision' | 'records'>,
+): Promise<void> {
+  const { count } = await readRest(context, revision)
   const isAdmin = role === 'admin'
   // Domains are made for all, and a service must not move where this person sees nothing.
   const isBeyond = ({ kind, before, after }: (typeof records)[number]) =>
@@ -77,12 +82,21 @@ function refuseForeign(
     (nodeId !== null && reach.nodes.includes(nodeId)) ||
     (kind === 'domain' && domainId !== null && reach.domains.includes(domainId))
   if (
+    role !== 'viewer' &&
+    (isAdmin || !(await isConsoles(context, records))) &&
     (isAdmin || !records.some(({ kind }) => OF_ADMINS.has(kind))) &&
     records.every(isOwn) &&
     count === records.length
   )
     return
   throw new ForbiddenError('This change is about more than you may change. Ask an administrator.', 'role')
+}
+
+/** The console's own service is how the installation is set up. */
+async function isConsoles({ db }: Context, records: readonly Undone[]): Promise<boolean> {
+  const ids = records.flatMap(({ kind, id }) => (kind === 'service' && id !== null ? [id] : []))
+  const own = await db.selectFrom('services').select('id').where('system', '=', 1).execute()
+  return own.some(({ id }) => ids.includes(id))
 }
 
 /** Many that were enabled or disabled, in one change again. */
@@ -95,14 +109,21 @@ async function switchBack(context: Context, actor: Actor, records: readonly Undo
   }
   const change = records[0]?.kind === 'node' ? changeNodes : changeServices
   const { done, refused } = await change(context, actor, { action, ...chosen })
-  if (done.length > 0) return
-  throw new ConflictError(refused[0]?.message ?? 'All of it is as it was before already.', [], 'stale')
+  const [first] = refused
+  if (first && done.length > 0) throw notAll(first.message)
+  if (done.length === 0)
+    throw new ConflictError(first?.message ?? 'All of it is as it was before already.', [], 'stale')
 }
 
 /** One after the other: what came back stays if a later one cannot. */
 async function undoEach(context: Context, actor: Actor, records: readonly Undone[]): Promise<void> {
-  for (const record of records) await undoOne(context, actor, record)
+  for (const [index, record] of records.entries())
+    await undoOne(context, actor, record).catch((error: unknown) => {
+      throw index > 0 && error instanceof RequestError ? notAll(error.message) : error
+    })
 }
+
+const notAll = (why: string) => new ConflictError(`Not all of it could be taken back: ${why}`)
 
 async function undoOne(context: Context, actor: Actor, record: Undone): Promise<void> {
   switch (record.kind) {
@@ -114,6 +135,8 @@ async function undoOne(context: Context, actor: Actor, record: Undone): Promise<
       return await undoDomain(context, actor, record)
     case 'token':
       return await undoToken(context, actor, record)
+    case 'person':
+      return await undoPerson(context, actor, record)
     case 'setting':
       return await undoSetting(context, actor, record)
     default:

@@ -5,6 +5,7 @@ import { changeIfAny, Unchanged } from '../../changes/change.ts'
 import type { Touched } from '../../changes/live.ts'
 import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
+import { hideNames } from '../access/hidden-names.ts'
 import { RequestError } from '../errors.ts'
 import { reasonOf } from './reasons.ts'
 
@@ -61,7 +62,7 @@ export async function changeMany<R extends ManyRecord, F>(
 ): Promise<ManyResult> {
   const { records, next } = await choose(chosen, work)
   const note = { actor, what: `${work.noun} ${work.done}` }
-  return await changeIfAny(context, note, async (tx, revision) => {
+  const result = await changeIfAny(context, note, async (tx, revision) => {
     const ids = records.map(({ id }) => id)
     const deed = await work.begin(tx, revision, ids)
     const result: ManyResult = { done: [], unchanged: 0, refused: [], next }
@@ -77,6 +78,9 @@ export async function changeMany<R extends ManyRecord, F>(
     const what = `${result.done.length} ${work.noun}s ${work.done}`
     return { value: result, touched: together(touched), what }
   })
+  const texts = result.refused.map(({ message }) => message)
+  const hide = await hideNames(context.db, context.access, texts, chosen)
+  return { ...result, refused: result.refused.map((one) => ({ ...one, message: hide(one.message) })) }
 }
 
 async function choose<R extends ManyRecord, F>(

@@ -1,14 +1,16 @@
 import type { FieldError } from '@postern/contract/errors'
 import { MESSAGES } from '@postern/contract/messages'
 import type { GatewayNetwork, NodeForm } from '@postern/contract/nodes'
+import { PEOPLE_MESSAGES } from '@postern/contract/people/messages'
 import { type Cidr, contains, findCidr, findCidrs, formatCidr, overlaps } from '@postern/net/cidr'
 import { findIp } from '@postern/net/ip'
 import { findSubnetFault } from '@postern/net/targets'
 import type { Transaction } from 'kysely'
 import type { Context } from '../../context.ts'
 import type { Database, NodeRow } from '../../db/schema.ts'
+import { type Access, mayReachNode } from '../access/access.ts'
 import { networksOf } from '../columns.ts'
-import { type Findings, quoteNames, refuseFindings } from '../errors.ts'
+import { type Findings, quoted, quoteNames, refuseFindings } from '../errors.ts'
 import type { Patch, Readable } from '../patch.ts'
 import { readForm } from '../stale.ts'
 import { findAddressProblem } from '../tunnel/addresses.ts'
@@ -61,7 +63,7 @@ function findAgentsRights(
   if (!access.reach) return []
   return AGENTS_RIGHTS.filter(
     (field) => field in values && JSON.stringify(values[field]) !== JSON.stringify(current[field]),
-  ).map((field) => ({ field, message: 'can only be changed by people who see the whole installation' }))
+  ).map((field) => ({ field, message: PEOPLE_MESSAGES.forAll }))
 }
 
 async function findAddressFault(
@@ -75,7 +77,7 @@ async function findAddressFault(
   if (problem) return { invalid: [{ field: 'address', message: problem }], taken: [] }
   const holder = await tx.selectFrom('nodes').select('name').where('address', '=', address).executeTakeFirst()
   if (!holder) return NOTHING
-  const message = `already belongs to “${holder.name}”`
+  const message = `already belongs to ${quoted(holder.name)}`
   return { invalid: [], taken: [{ field: 'address', message }], message: 'The address is taken' }
 }
 
@@ -94,7 +96,7 @@ async function findSubnetFaults(
   }
   const allowed = context.config.settings.POSTERN_GATEWAY_NETWORKS
   const invalid = listSubnetErrors(gatewayNetworks, ownNetworks(context), allowed).filter(isNew)
-  const others = await listOtherGateways(tx, row?.id)
+  const others = await listOtherGateways(tx, context.access, row?.id)
   const conflicts = listSubnetConflicts(gatewayNetworks, others).filter(isNew)
   const taken = conflicts.filter(({ field }) => invalid.every((error) => error.field !== field))
   return { invalid, taken, message: 'The subnet is taken' }
@@ -111,7 +113,7 @@ function ownNetworks({ tunnel, network, config }: Context): UsedNetwork[] {
   ]
 }
 
-async function listOtherGateways(tx: Tx, nodeId: number | undefined): Promise<UsedNetwork[]> {
+async function listOtherGateways(tx: Tx, access: Access, nodeId: number | undefined): Promise<UsedNetwork[]> {
   const rows = await tx
     .selectFrom('nodes')
     .select(['id', 'name', 'gateway_networks'])
@@ -122,7 +124,7 @@ async function listOtherGateways(tx: Tx, nodeId: number | undefined): Promise<Us
     .flatMap((row) =>
       usedNetworks(
         networksOf(row).map(({ subnet }) => subnet),
-        row.name,
+        mayReachNode(access, row.id) ? `of ${quoted(row.name)}` : null,
       ),
     )
 }
@@ -159,14 +161,14 @@ function isInside(host: string, { subnet = '' }: Row): boolean {
   return outer !== undefined && inner !== undefined && contains(outer, inner)
 }
 
-/** A network in use, and the words for its user. */
-interface UsedNetwork {
+/** A network in use, and the words for its user; null: hidden from this person. */
+interface UsedNetwork<What = string | null> {
   network: Cidr
-  what: string
+  what: What
 }
 
 /** Those of the texts that are networks or addresses, each with the same words. */
-function usedNetworks(texts: readonly string[], what: string): UsedNetwork[] {
+function usedNetworks<What>(texts: readonly string[], what: What): UsedNetwork<What>[] {
   return texts.flatMap((text) => {
     const network = findCidr(text)
     return network ? [{ network, what }] : []
@@ -211,7 +213,9 @@ function listSubnetConflicts(networks: readonly Row[], others: readonly UsedNetw
     const cidr = findCidr(subnet)
     const other = cidr && others.find(({ network }) => overlaps(network, cidr))
     if (!other) return []
-    const message = `overlaps ${formatCidr(other.network)} of “${other.what}”`
+    const message = other.what
+      ? `overlaps ${formatCidr(other.network)} ${other.what}`
+      : 'overlaps a network of something that you may not see'
     return [{ field: `gatewayNetworks.${index}.subnet`, message }]
   })
 }

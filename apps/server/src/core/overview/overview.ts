@@ -3,6 +3,8 @@ import type { Service } from '@postern/contract/services/services'
 import { sql } from 'kysely'
 import { getRevision } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
+import { conditionsOf } from '../history/filter.ts'
+import { listHistory } from '../history/history.ts'
 import { statusOf } from '../nodes/figures.ts'
 import { selectWithheld } from '../publishing/rule.ts'
 import { readServices, toService } from '../services/records.ts'
@@ -213,12 +215,22 @@ async function countDisabled({ db }: Context): Promise<number> {
   return count
 }
 
-async function listChanges({ db }: Context): Promise<RecentChange[]> {
+/** As the history shows them to this person. */
+async function listChanges(context: Context): Promise<RecentChange[]> {
+  const { db, access } = context
+  if (access.reach) {
+    const { data } = await listHistory(context, access, { limit: MOST_CHANGES })
+    return data.map(({ revision, at, actor, what, name, records }) => {
+      const nodeId = records.find((record) => record.nodeId !== null)?.nodeId ?? null
+      return { revision, at, actor: actor.name, what, name, nodeId, domain: null }
+    })
+  }
   return await db
     .selectFrom('changes')
     .leftJoin('nodes', 'nodes.id', 'changes.node_id')
     .leftJoin('domains', 'domains.id', 'changes.domain_id')
     .select(['changes.revision', 'at', 'actor', 'what', 'changes.name', 'nodes.id as nodeId', 'domain'])
+    .where((eb) => eb.and(conditionsOf(eb, access, {})))
     .orderBy('changes.revision', 'desc')
     .limit(MOST_CHANGES)
     .execute()

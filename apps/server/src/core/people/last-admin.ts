@@ -8,7 +8,33 @@ import { ConflictError } from '../errors.ts'
  * @throws ConflictError when nobody else could administer the installation then
  */
 export async function refuseLastAdmin(tx: Transaction<Database>, id: number): Promise<void> {
-  const admins = await tx
+  if (await isLastAdmin(tx, id))
+    throw new ConflictError(
+      'Nobody else could administer the installation. Make another person an administrator first, who has signed in.',
+    )
+}
+
+export async function isLastAdmin(tx: Transaction<Database>, id: number): Promise<boolean> {
+  const admins = await listAdmins(tx)
+  return admins.length === 1 && admins[0]?.id === id
+}
+
+/**
+ * Inside the transaction that takes ways to sign in away from others.
+ * @throws ConflictError where nobody could get in who may administer the installation
+ */
+export async function refuseNoAdmin(tx: Transaction<Database>): Promise<void> {
+  if ((await listAdmins(tx)).length > 0) return
+  throw new ConflictError(
+    'No administrator could sign in any more. Give one a password or a passkey first.',
+    [],
+    'in_use',
+  )
+}
+
+/** Two at most, who are enabled and have a way in. */
+function listAdmins(tx: Transaction<Database>): Promise<{ id: number }[]> {
+  return tx
     .selectFrom('users')
     .select('id')
     .where('role', '=', 'admin')
@@ -17,12 +43,11 @@ export async function refuseLastAdmin(tx: Transaction<Database>, id: number): Pr
       or([
         eb('password_hash', 'is not', null),
         exists(selectFrom('passkeys').select('id').whereRef('passkeys.user_id', '=', 'users.id')),
+        exists(
+          selectFrom('user_identities').select('id').whereRef('user_identities.user_id', '=', 'users.id'),
+        ),
       ]),
     )
     .limit(2)
     .execute()
-  if (admins.length === 1 && admins[0]?.id === id)
-    throw new ConflictError(
-      'Nobody else could administer the installation. Make another person an administrator first, who has signed in.',
-    )
 }

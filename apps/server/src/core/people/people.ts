@@ -1,7 +1,7 @@
 import type { FieldError } from '@postern/contract/errors'
 import { LIMITS } from '@postern/contract/limits'
 import { PEOPLE_MESSAGES } from '@postern/contract/people/messages'
-import type { InvitedPerson, Person, PersonForm } from '@postern/contract/people/people'
+import type { InvitedPerson, InviteForm, LinkForm, Person, PersonForm } from '@postern/contract/people/people'
 import type { Reach } from '@postern/contract/sign-in/auth'
 import type { Transaction } from 'kysely'
 import type { Actor } from '../../changes/actor.ts'
@@ -10,12 +10,15 @@ import type { Context } from '../../context.ts'
 import { flag } from '../../db/columns.ts'
 import type { Database } from '../../db/schema.ts'
 import { readReach } from '../access/access.ts'
+import { refusePasswordPerson } from '../accounts/password-rule.ts'
 import { takeSessions, tellEnded } from '../accounts/sessions.ts'
 import { ConflictError, NotFoundError, ValidationError } from '../errors.ts'
 import type { Patch } from '../patch.ts'
+import { revokeTokensOf } from '../programs/of-person.ts'
 import { putInvite } from './invites.ts'
 import { refuseLastAdmin } from './last-admin.ts'
-import { refuseTakenName } from './names.ts'
+import { type MadeLink, mailLink } from './mail-link.ts'
+import { refuseName } from './names.ts'
 import { getPersonRow, readPeople } from './records.ts'
 
 type Tx = Transaction<Database>
@@ -33,12 +36,12 @@ export async function getPerson({ db, clock }: Context, id: number): Promise<Per
 export async function invitePerson(
   context: Context,
   actor: Actor,
-  patch: Patch<PersonForm>,
+  patch: Patch<InviteForm>,
 ): Promise<InvitedPerson> {
-  const { id, token } = await change(context, { actor, what: 'person invited' }, async (tx) => {
-    const { username, role, reach } = patch.onto({})
+  const { id, link, email } = await change(context, { actor, what: 'person invited' }, async (tx) => {
+    const { username, role, reach, email } = patch.onto({})
     await requireRoom(tx)
-    await refuseTakenName(tx, username)
+    await refuseName(tx, username)
     const now = new Date(context.clock()).toISOString()
     const { id } = await tx
       .insertInto('users')
@@ -46,10 +49,10 @@ export async function invitePerson(
       .returning('id')
       .executeTakeFirstOrThrow()
     await putReach(tx, id, reach)
-    const token = await putInvite(context, tx, id, false)
-    return { value: { id, token }, touched: { people: [id] }, name: username }
+    const link = await putInvite(context, tx, id, false)
+    return { value: { id, link, email }, touched: { people: [id] }, name: username }
   })
-  return { ...(await getPerson(context, id)), token }
+  return await tellInvited(context, actor, id, link, email)
 }
 
 /**
@@ -67,15 +70,20 @@ export async function updatePerson(
     const current = {
       username: row.username,
       role: row.role,
-      reach: await readReach(tx, id, row.is_limited === 1),
+      reach: await readReach(tx, id, row),
     }
     const { username, role, reach } = patch.onto(current, row.updated_at)
-    if (role !== 'admin') await refuseLastAdmin(tx, id)
-    await refuseTakenName(tx, username, id)
-    await putReach(tx, id, reach)
+    if (role !== 'admin') {
+      await refusePasswordPerson(tx, id)
+      await refuseLastAdmin(tx, id)
+    }
+    await refuseName(tx, username, id)
+    // Those that an administrator by rules has from before are for the role that comes after.
+    const areKept = role === 'admin' && row.role === 'admin'
+    if (!areKept) await putReach(tx, id, reach)
     await tx
       .updateTable('users')
-      .set({ username, role, is_limited: flag(reach !== null) })
+      .set({ username, role, ...(!areKept && { is_limited: flag(reach !== null) }) })
       .set({ updated_at: nextTime(context.clock(), row.updated_at) })
       .where('id', '=', id)
       .execute()
@@ -85,7 +93,7 @@ export async function updatePerson(
   return await getPerson(context, id)
 }
 
-/** A disabled person is signed out at once, and cannot sign in. @throws NotFoundError, ConflictError */
+/** A disabled person is signed out at once, cannot sign in, and has no API tokens any more. @throws NotFoundError, ConflictError */
 export async function setPersonEnabled(
   context: Context,
   actor: Actor,
@@ -96,12 +104,16 @@ export async function setPersonEnabled(
   const ended = await changeIfAny<number[]>(context, { actor, what }, async (tx) => {
     const row = await getPersonRow(tx, id)
     if (row.is_disabled === flag(!isOn)) throw new Unchanged([])
-    if (!isOn) await refuseLastAdmin(tx, id)
+    if (!isOn) {
+      await refusePasswordPerson(tx, id)
+      await refuseLastAdmin(tx, id)
+    }
     await tx
       .updateTable('users')
       .set({ is_disabled: flag(!isOn), updated_at: nextTime(context.clock(), row.updated_at) })
       .where('id', '=', id)
       .execute()
+    if (!isOn) await revokeTokensOf(tx, id, context.clock())
     return { value: await takeSessions(tx, id), touched: { people: [id] }, name: row.username }
   })
   tellEnded(context, ended)
@@ -112,6 +124,7 @@ export async function setPersonEnabled(
 export async function removePerson(context: Context, actor: Actor, id: number): Promise<{ id: number }> {
   const ended = await change(context, { actor, what: 'person deleted' }, async (tx) => {
     const { username } = await getPersonRow(tx, id)
+    await refusePasswordPerson(tx, id)
     await refuseLastAdmin(tx, id)
     const value = await takeSessions(tx, id)
     await tx.deleteFrom('users').where('id', '=', id).execute()
@@ -122,8 +135,15 @@ export async function removePerson(context: Context, actor: Actor, id: number): 
 }
 
 /** A new link instead of any before. @throws NotFoundError */
-export async function renewInvite(context: Context, actor: Actor, id: number): Promise<InvitedPerson> {
-  const token = await change(context, { actor, what: 'person invited again' }, async (tx) => {
+export async function renewInvite(
+  context: Context,
+  actor: Actor,
+  id: number,
+  { email }: LinkForm,
+): Promise<InvitedPerson> {
+  if (actor.kind === 'person' && actor.id === id)
+    throw new ConflictError('This link would be for yourself. Change your password on the page Account.')
+  const link = await change(context, { actor, what: 'person invited again' }, async (tx) => {
     const row = await getPersonRow(tx, id)
     const open = await tx
       .selectFrom('invites')
@@ -138,7 +158,18 @@ export async function renewInvite(context: Context, actor: Actor, id: number): P
       ...(isReset && { what: 'person given a link for a new password' }),
     }
   })
-  return { ...(await getPerson(context, id)), token }
+  return await tellInvited(context, actor, id, link, email)
+}
+
+async function tellInvited(
+  context: Context,
+  actor: Actor,
+  id: number,
+  link: MadeLink,
+  email: string | null,
+): Promise<InvitedPerson> {
+  const person = await getPerson(context, id)
+  return { ...person, token: link.token, ...(await mailLink(context, actor, link, email)) }
 }
 
 /** @returns how many. @throws NotFoundError */
@@ -157,7 +188,8 @@ export async function endPersonSessions(
   return { ended: ended.length }
 }
 
-async function requireRoom(tx: Tx): Promise<void> {
+/** @throws ConflictError */
+export async function requireRoom(tx: Tx): Promise<void> {
   const held = await tx.selectFrom('users').select('id').execute()
   if (held.length >= LIMITS.people)
     throw new ConflictError(`There are ${held.length} people, which is the limit. Delete one first.`)

@@ -2,7 +2,9 @@ import type { Person } from '@postern/contract/people/people'
 import type { Kysely, Selectable } from 'kysely'
 import type { InvitesTable, UsersTable } from '../../db/people-tables.ts'
 import type { Database } from '../../db/schema.ts'
+import { isLimited } from '../access/access.ts'
 import { NotFoundError } from '../errors.ts'
+import { selectLiveTokens } from '../programs/live-tokens.ts'
 
 export type PersonRow = Selectable<UsersTable>
 
@@ -27,6 +29,17 @@ export async function readPeople(db: Kysely<Database>, now: number, only?: numbe
     .where('expires_at', '>', now)
     .groupBy('user_id')
     .execute()
+  const tokens = await selectLiveTokens(db, now)
+    .select(({ fn }) => ['user_id', fn.countAll<number>().as('count')])
+    .where('user_id', 'in', ids)
+    .groupBy('user_id')
+    .execute()
+  const connected = await db
+    .selectFrom('user_identities')
+    .select(({ fn }) => ['user_id', fn.countAll<number>().as('count')])
+    .where('user_id', 'in', ids)
+    .groupBy('user_id')
+    .execute()
   const limits = await readLimits(db, ids)
   const secured = await db
     .selectFrom('authenticators')
@@ -37,6 +50,8 @@ export async function readPeople(db: Kysely<Database>, now: number, only?: numbe
     toPerson(row, {
       invite: invites.find(({ user_id }) => user_id === row.id),
       sessions: sessions.find(({ user_id }) => user_id === row.id)?.count ?? 0,
+      apiTokens: tokens.find(({ user_id }) => user_id === row.id)?.count ?? 0,
+      identities: connected.find(({ user_id }) => user_id === row.id)?.count ?? 0,
       limits: limitsOf(limits, row.id),
       hasFactor: secured.some(({ user_id }) => user_id === row.id),
     }),
@@ -74,22 +89,23 @@ function limitsOf({ nodes, domains }: Limits, id: number): Limits {
 interface Details {
   invite: Selectable<InvitesTable> | undefined
   sessions: number
+  apiTokens: number
+  identities: number
   limits: Limits
   hasFactor: boolean
 }
 
 function toPerson(
   row: PersonRow,
-  { invite, sessions, hasFactor, limits: { nodes, domains } }: Details,
+  { invite, sessions, apiTokens, identities, hasFactor, limits: { nodes, domains } }: Details,
 ): Person {
   const { id, username, role, created_at, updated_at } = row
-  const isLimited = row.is_limited === 1
   return {
-    ...{ id, username, role, sessions, hasFactor, created_at, updated_at },
-    reach: isLimited
+    ...{ id, username, role, sessions, apiTokens, identities, hasFactor, created_at, updated_at },
+    reach: isLimited(row)
       ? { nodes: nodes.map((node) => node.id), domains: domains.map((each) => each.id) }
       : null,
-    reachNames: isLimited
+    reachNames: isLimited(row)
       ? { nodes: nodes.map(({ name }) => name), domains: domains.map(({ name }) => name) }
       : null,
     state: stateOf(row, invite),

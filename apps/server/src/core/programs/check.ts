@@ -19,6 +19,8 @@ export interface Program extends Access {
   tokenName: string
   userId: number
   username: string
+  /** The person's own role, whatever the token is limited to: it decides what their sign-in needs. */
+  personRole: Role
   /** Whether the person has a second factor. */
   hasFactor: boolean
   /** ms since the epoch. */
@@ -82,12 +84,14 @@ async function readProgram(context: Context, row: Row): Promise<Program> {
   refuseEnded(context, row)
   const { db } = context
   const own = { role: row.role, reach: await readTokenReach(db, row.id, row.is_limited === 1) }
-  const reach = await readReach(db, row.user_id, row.is_user_limited === 1)
+  const person = { role: row.user_role, is_limited: row.is_user_limited }
+  const reach = await readReach(db, row.user_id, person)
   return {
     tokenId: row.id,
     tokenName: row.name,
     userId: row.user_id,
     username: row.username,
+    personRole: row.user_role,
     hasFactor: await hasFactor(db, row.user_id),
     expiresAt: Date.parse(row.expire_at),
     ...narrow(own, { role: row.user_role, reach }),

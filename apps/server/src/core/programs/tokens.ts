@@ -17,6 +17,10 @@ import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
 import type { Access } from '../access/access.ts'
 import { isWithin } from '../access/narrow.ts'
+import { confirmPassword } from '../accounts/accounts.ts'
+import type { Session } from '../accounts/sessions.ts'
+import type { Arrival } from '../accounts/sources.ts'
+import { requireConfirmed } from '../accounts/stamp.ts'
 import { ConflictError, NotFoundError, ValidationError } from '../errors.ts'
 import { settleExpiry } from '../nodes/tokens.ts'
 import type { Patch } from '../patch.ts'
@@ -27,10 +31,8 @@ type Tx = Transaction<Database>
 
 const DAY_MS = 86_400_000
 
-/** The person whose tokens these are. */
-export interface Owner extends Access {
-  userId: number
-}
+/** The person whose tokens these are, who is signed in. */
+export type Owner = Access & Pick<Session, 'userId' | 'sessionId'>
 
 /** Newest first. */
 export async function listApiTokens(context: Context, { userId }: Owner): Promise<ApiToken[]> {
@@ -39,22 +41,27 @@ export async function listApiTokens(context: Context, { userId }: Owner): Promis
 }
 
 /**
+ * Needs the password: a session that was left open must not become a way in for a year.
  * @param owner never gets a token that may do more than they may now
+ * @param arrival how the request came in
  * @returns the token with its value, which cannot be read again
- * @throws ValidationError, ConflictError when the person has too many
+ * @throws ValidationError, ConflictError when the person has too many, and what `confirmPassword` throws
  */
 export async function createApiToken(
   context: Context,
   actor: Actor,
   owner: Owner,
   patch: Patch<ApiTokenForm>,
+  arrival: Arrival,
 ): Promise<CreatedApiToken> {
   const { values, errors } = patch.read({})
   const expiry = readExpiry(context, values.expireAt)
   const found = [...errors, ...expiry.errors, ...roleErrors(owner, values)]
   if (found.length > 0) throw new ValidationError(found)
-  const { name, role, reach } = patch.onto({})
+  const { name, role, reach, password } = patch.onto({})
+  const confirmed = await confirmPassword(context, owner, password, arrival)
   return await change(context, { actor, what: 'API token created' }, async (tx) => {
+    await requireConfirmed(tx, confirmed)
     await requireRoom(tx, owner.userId)
     await requireReach(tx, owner.reach, reach)
     const token = TOKEN_PREFIXES.api + context.randomBytes(32).toString('base64url')
@@ -161,7 +168,7 @@ async function requireReach(tx: Tx, own: Reach, reach: Reach): Promise<void> {
 async function getApiToken(
   context: Context,
   db: Kysely<Database>,
-  { userId }: Owner,
+  { userId }: Pick<Owner, 'userId'>,
   id: number,
 ): Promise<ApiToken> {
   const row = await selectTokens(db, userId).where('id', '=', id).executeTakeFirst()

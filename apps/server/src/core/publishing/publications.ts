@@ -3,7 +3,7 @@ import type { Kysely, Transaction } from 'kysely'
 import type { ServiceRef } from '../../changes/live.ts'
 import type { Database } from '../../db/schema.ts'
 import { deleteDomain } from '../domains/domains.ts'
-import { ConflictError } from '../errors.ts'
+import { ConflictError, quoted } from '../errors.ts'
 import type { NodeToken } from '../nodes/token-check.ts'
 import { readServices, type ServiceRecordRow } from '../services/records.ts'
 import { addressOf, holdAddress } from './held.ts'
@@ -68,7 +68,7 @@ export async function holdPublication(
 }
 
 function whereOf(source: string, nodeName: string): string {
-  return `${titleOfSource(source)} on “${nodeName}”`
+  return `${titleOfSource(source)} on ${quoted(nodeName)}`
 }
 
 /** A person's *Disable* outlives the service, in case it comes back. */

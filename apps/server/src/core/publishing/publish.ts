@@ -11,7 +11,7 @@ import type { Actor } from '../../changes/actor.ts'
 import { type Changed, changeIfAny, Unchanged } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
-import { ConflictError, ForbiddenError, quoteNames } from '../errors.ts'
+import { ConflictError, ForbiddenError, quoted, quoteNames } from '../errors.ts'
 import { getNodeRow } from '../nodes/records.ts'
 import { type NodeToken, requireToken } from '../nodes/token-check.ts'
 import { toService } from '../services/records.ts'
@@ -91,7 +91,7 @@ async function getPublisher(db: Kysely<Database>, nodeId: number): Promise<strin
   const { name, agent_may_publish } = await getNodeRow(db, nodeId)
   if (agent_may_publish === 1) return name
   throw new ForbiddenError(
-    `The agent of “${name}” may not publish services. Tick “Agent May Publish Services” in the node's form.`,
+    `The agent of ${quoted(name)} may not publish services. Tick “Agent May Publish Services” in the node's form.`,
     'may_not_publish',
   )
 }

@@ -32,32 +32,32 @@ const isGiven = sql<boolean>`EXISTS (
 
 /** Made for a source after a check of its DNS. */
 const isBrought = sql<boolean>`(domains.skip_validation = 0 AND EXISTS (
-  SELECT 1 FROM published_domains AS brought WHERE brought.domain_id = domains.id
+  SELECT 1 FROM main.published_domains AS brought WHERE brought.domain_id = domains.id
 ))`
 
 /** A person has a service of the same node there. */
 const isShared = sql<boolean>`EXISTS (
-  SELECT 1 FROM services AS own WHERE own.domain_id = domains.id AND own.node_id = nodes.id
-    AND NOT EXISTS (SELECT 1 FROM publications AS other WHERE other.service_id = own.id)
+  SELECT 1 FROM main.services AS own WHERE own.domain_id = domains.id AND own.node_id = nodes.id
+    AND NOT EXISTS (SELECT 1 FROM main.publications AS other WHERE other.service_id = own.id)
 )`
 
 /** Browsers and agents may still send there what was for the console, which a person alone can judge. */
 const wasConsoles = sql<boolean>`EXISTS (
-  SELECT 1 FROM used_names WHERE used_names.domain = domains.domain AND used_names.is_console = 1
+  SELECT 1 FROM main.used_names AS used WHERE used.domain = domains.domain AND used.is_console = 1
 )`
 
 /**
  * Why services of a node's sources may not use a domain now; null: they may. For queries with a row of `nodes` and
- * one of `domains`.
+ * one of `domains`. It looks at everything (`main`), whoever asks.
  */
 export const domainFault = sql<DomainFault | null>`CASE
   WHEN EXISTS (
-    SELECT 1 FROM services AS consoles WHERE consoles.system = 1 AND consoles.domain_id = domains.id
+    SELECT 1 FROM main.services AS consoles WHERE consoles.system = 1 AND consoles.domain_id = domains.id
   ) THEN 'console'
   WHEN ${wasConsoles} THEN 'wasConsole'
   WHEN domains.authentication = 1 THEN 'signIn'
   WHEN EXISTS (
-    SELECT 1 FROM services AS others WHERE others.domain_id = domains.id AND others.node_id != nodes.id
+    SELECT 1 FROM main.services AS others WHERE others.domain_id = domains.id AND others.node_id != nodes.id
   ) THEN 'others'
   WHEN NOT ${isGiven} AND NOT ${isBrought} AND NOT ${isShared} THEN 'notGiven'
 END`

@@ -82,7 +82,7 @@ export async function listNewRequests(
   return { batch: { ...batch, missed: Boolean(batch.missed) }, after: next }
 }
 
-/** The filter of a stream, which is the same for as long as it is open. */
+/** The filter of a stream, until something changes. */
 export function readStreamFilter(parts: Parts, filters: RequestFilters): Promise<KeptFilter> {
   return readFilter(parts, filters)
 }

@@ -21,6 +21,20 @@ beforeEach(async () => {
   for (const name of ['a', 'b']) await client.post('/api/nodes', { name })
   await client.get('/api/nodes/2/download')
   await client.post('/api/domains', { domain: 'app.example.com', skipValidation: true })
+  const { db, secrets } = server.context
+  const now = new Date().toISOString()
+  const provider = {
+    name: 'p',
+    issuer: 'google',
+    client_id: 'c',
+    is_making_accounts: 0,
+    rules: '[]',
+  } as const
+  const client_secret = secrets.seal('the secret of a provider', PLACES.provider(1))
+  await db
+    .insertInto('console_providers')
+    .values({ ...provider, client_secret, created_at: now, updated_at: now })
+    .execute()
 })
 
 /** The first column of each table is its key, but a certificate is identified by its domain. */
@@ -82,6 +96,8 @@ test('with --all no previous secret is left, nor a copy from an upgrade', async 
   })
   const { certificate, fingerprint } = server.context.authority
   const before = new Set(openAll(server.context).values())
+  // Only the provider itself can give another one.
+  before.delete('the secret of a provider')
   const [tunnel, network6] = [server.context.tunnel.publicKey, server.context.tunnel.network6]
   leaveCopies(paths.database)
   await server.close({ keepData: true })

@@ -27,7 +27,7 @@ export async function renewAllSecrets(parts: Parts): Promise<void> {
     throw error
   })
   const note = {
-    actor: { ...INSTALLATION, name: 'rotate-key' },
+    actor: { ...INSTALLATION, name: 'rotate-key', share: 'host' },
     what: 'all keys of the installation renewed',
   }
   await change({ ...parts, bus }, note, async (tx, revision) => {

@@ -84,6 +84,13 @@ export async function sealAnew(tx: Transaction<Database>, renew: Renew): Promise
       .set({ secret: renewed(secret, PLACES.authenticator(user_id)) })
       .where('user_id', '=', user_id)
       .execute()
+  const providers = await tx.selectFrom('console_providers').select(['id', 'client_secret']).execute()
+  for (const { id, client_secret } of providers)
+    await tx
+      .updateTable('console_providers')
+      .set({ client_secret: renewed(client_secret, PLACES.provider(id)) })
+      .where('id', '=', id)
+      .execute()
   const channels = await tx.selectFrom('alert_channels').select(['id', 'secrets']).execute()
   for (const { id, secrets } of channels)
     await tx

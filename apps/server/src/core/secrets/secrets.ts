@@ -24,6 +24,7 @@ export const PLACES = {
   certificate: (domainId: number | null) => `certificates ${domainId ?? 'installation'} private_key`,
   order: (id: number) => `orders ${id} private_key`,
   authenticator: (userId: number) => `authenticators ${userId} secret`,
+  provider: (id: number) => `console_providers ${id} client_secret`,
   channel: (id: number) => `alert_channels ${id} secrets`,
 }
 

@@ -57,9 +57,17 @@ async function runOnce(context: Context): Promise<number> {
 
 /** @returns whether there were any */
 async function endSome(context: Context): Promise<boolean> {
-  if ((await listDue(context.db, context.clock(), 1)).length === 0) return false
-  const ended = await changeIfAny(context, { actor: INSTALLATION, what: 'service ended' }, async (tx) => {
-    const rows = await readServices(tx, await listDue(tx, context.clock(), BATCH))
+  const [next] = await listDue(context.db, context.clock(), 1)
+  if (next === undefined) return false
+  const share = await findShare(context.db, next)
+  const actor = { ...INSTALLATION, share }
+  const ended = await changeIfAny(context, { actor, what: 'service ended' }, async (tx) => {
+    const due = await listDue(tx, context.clock(), BATCH)
+    const shares = await Promise.all(due.map((id) => findShare(tx, id)))
+    const rows = await readServices(
+      tx,
+      due.filter((_, index) => shares[index] === share),
+    )
     const [first] = rows
     if (!first) throw new Unchanged<ServiceRef[]>([])
     const domains: number[] = []
@@ -71,6 +79,20 @@ async function endSome(context: Context): Promise<boolean> {
   })
   await context.counts.remove(ended.map(({ id }) => id))
   return ended.length > 0
+}
+
+/** That of who changed the service last: its end counts to them in the history. */
+async function findShare(db: Kysely<Database>, id: number): Promise<string> {
+  const last = await db
+    .selectFrom('change_records')
+    .innerJoin('changes', 'changes.revision', 'change_records.revision')
+    .select('share')
+    .where('kind', '=', 'service')
+    .where('record_id', '=', id)
+    .orderBy('changes.revision', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return last?.share || 'ends'
 }
 
 async function listDue(db: Kysely<Database>, now: number, limit: number): Promise<number[]> {

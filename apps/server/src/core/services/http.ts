@@ -7,9 +7,10 @@ import type { Kysely } from 'kysely'
 import type { Context } from '../../context.ts'
 import { httpColumnsOf } from '../../db/columns.ts'
 import type { Database } from '../../db/schema.ts'
+import { isAdminInPerson } from '../access/access.ts'
 import { listTlsPorts } from '../domains/members.ts'
 import { findUsedName } from '../domains/used-names.ts'
-import { quoteNames } from '../errors.ts'
+import { quoted, quoteNames } from '../errors.ts'
 import { findDomainId } from './public-domain.ts'
 import { httpFormOf, type ServiceRecordRow, toHttpService } from './records.ts'
 import type { ServiceKind } from './save.ts'
@@ -47,7 +48,7 @@ async function findUsed(
   { domain, confirmUsedName }: Partial<HttpServiceForm>,
   before: ServiceRecordRow | undefined,
 ): Promise<FieldError[]> {
-  const isAdmin = access.role === 'admin'
+  const isAdmin = isAdminInPerson(access)
   if (!domain || (confirmUsedName && isAdmin) || domain === before?.domain) return []
   const isConsole = before?.system === 1
   const isThere = config.ownHosts.includes(domain) || domain === (await findConsoleDomain(db))
@@ -139,7 +140,9 @@ async function findTakenPath(
     .where('path', '=', path)
     .executeTakeFirst()
   if (!other || other.id === ownId) return []
-  return [{ field: 'pathLocation', message: `${domain ?? ''}${path} already belongs to “${other.name}”` }]
+  return [
+    { field: 'pathLocation', message: `${domain ?? ''}${path} already belongs to ${quoted(other.name)}` },
+  ]
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { FieldError } from '@postern/contract/errors'
+import { PEOPLE_MESSAGES } from '@postern/contract/people/messages'
 import type { Service, ServiceType } from '@postern/contract/services/services'
 import type { Kysely } from 'kysely'
 import type { IssuedCertificate } from '../../certificates/issue.ts'
@@ -7,8 +8,8 @@ import { change } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import type { OwnColumns } from '../../db/columns.ts'
 import type { Database } from '../../db/schema.ts'
-import { mayReachDomain } from '../access/access.ts'
-import { type Findings, ForbiddenError, refuseFindings } from '../errors.ts'
+import { mayReachDomain, requireAdminInPerson } from '../access/access.ts'
+import { type Findings, refuseFindings } from '../errors.ts'
 import type { Patch } from '../patch.ts'
 import { refusePublished, releaseDomains } from '../publishing/publications.ts'
 import { readForm } from '../stale.ts'
@@ -107,8 +108,7 @@ export async function updateService<F extends ServiceForm, R extends Service>(
 
 /** @throws ForbiddenError for the console's own service: it is how the installation is set up */
 export function refuseConsole({ access }: Context, { system }: ServiceRecordRow): void {
-  if (system === 1 && access.role !== 'admin')
-    throw new ForbiddenError('Your role does not allow this. Ask an administrator.', 'role')
+  if (system === 1) requireAdminInPerson(access)
 }
 
 /**
@@ -169,16 +169,25 @@ export async function findFaults<F extends ServiceForm, R extends Service>(
 /** A limited person publishes on the domains that were given to them, and leaves others as they are. */
 async function findBeyondReach(
   { context, db }: Parts,
-  { domain }: Partial<ServiceForm>,
+  form: Partial<ServiceForm>,
   type: ServiceType,
   before?: ServiceRecordRow,
 ): Promise<FieldError[]> {
-  if (!context.access.reach || domain === undefined || domain === before?.domain) return []
+  const { domain } = form
+  if (!context.access.reach || domain === undefined) return []
   // A TCP service without a domain is at a port, of which there are enough for all.
   if (domain === null && type === 'tcp') return []
   const id = domain === null ? undefined : await findDomainId(db, domain)
   if (mayReachDomain(context.access, id)) return []
-  return [{ field: 'domain', message: 'must be one of the domains that were given to you' }]
+  if (!before || domain !== before.domain) return [{ field: 'domain', message: PEOPLE_MESSAGES.notGiven }]
+  return listMoved(form, before).map((field) => ({ field, message: PEOPLE_MESSAGES.notGivenStays }))
+}
+
+/** The fields by which a service would get more of its domain than it has. */
+function listMoved(form: Partial<ServiceForm>, before: ServiceRecordRow): string[] {
+  const path = 'pathLocation' in form ? form.pathLocation : before.path
+  const isSecured = 'ssl' in form && form.ssl === true && before.type === 'tcp' && before.ssl !== 1
+  return [...((path ?? '/') === (before.path ?? '/') ? [] : ['pathLocation']), ...(isSecured ? ['ssl'] : [])]
 }
 
 /** The columns of a form except its domain. The form has passed all checks. */

@@ -7,8 +7,9 @@ import type { Kysely } from 'kysely'
 import type { Context } from '../../context.ts'
 import { flag } from '../../db/columns.ts'
 import type { Database } from '../../db/schema.ts'
+import { isAdminInPerson } from '../access/access.ts'
 import { findUsedName } from '../domains/used-names.ts'
-import type { Findings } from '../errors.ts'
+import { type Findings, quoted } from '../errors.ts'
 import { keptSince } from '../publishing/freed.ts'
 import { findConsoleDomain, hasSignIn } from './http.ts'
 import { type ServiceRecordRow, tcpFormOf, toTcpService } from './records.ts'
@@ -44,7 +45,7 @@ async function findSharedCookies(
   { domain, ssl, confirmSharedCookies }: Partial<TcpServiceForm>,
   before: ServiceRecordRow | undefined,
 ): Promise<FieldError[]> {
-  const isAdmin = access.role === 'admin'
+  const isAdmin = isAdminInPerson(access)
   if (domain === undefined || ssl !== true || (confirmSharedCookies && isAdmin)) return []
   if (before?.ssl === 1 && before.domain === domain) return []
   const host = domain ?? config.publicHost
@@ -91,7 +92,7 @@ async function findPortProblems(
     const holder = await findHolder(db, proto, port)
     if (!holder || holder.id === before?.id) return { invalid: [], taken: [] }
     const isHidden = isForAgent && holder.node_id !== nodeId
-    const owner = isHidden ? 'a service of another node' : `“${holder.name}”`
+    const owner = isHidden ? 'a service of another node' : quoted(holder.name)
     return taken(`${proto} port ${port} already belongs to ${owner}`)
   }
   if ((await findPort({ ...around, proto })) !== undefined) return { invalid: [], taken: [] }

@@ -8,6 +8,7 @@ import {
   type InstallationSettings,
   isConsoleSetting,
   isSecretSetting,
+  isSignInSetting,
   type SettingsForm,
 } from '@postern/contract/settings/console-settings'
 import type { Actor } from '../../changes/actor.ts'
@@ -15,7 +16,7 @@ import { change, nextTime } from '../../changes/change.ts'
 import type { ChangeRecord } from '../../changes/records.ts'
 import type { Context } from '../../context.ts'
 import { notePublicHost } from '../domains/used-names.ts'
-import { ConflictError, refuseFindings } from '../errors.ts'
+import { ConflictError, ForbiddenError, refuseFindings } from '../errors.ts'
 import type { Patch, Readable } from '../patch.ts'
 import type { Chosen, LiveSettings } from './live-settings.ts'
 import { findAuthorityFaults, findProviderFaults } from './outside.ts'
@@ -25,7 +26,7 @@ import { readSettings } from './records.ts'
 /**
  * Changes settings, which are in force as soon as this has answered.
  * @throws ValidationError with all problems, including a name that does not lead here, and a provider or an authority
- * that does not answer; ConflictError
+ * that does not answer; ConflictError; ForbiddenError for a program that changes how people sign in
  */
 export async function updateSettings(
   context: Context,
@@ -41,6 +42,8 @@ export async function updateSettings(
   // Every field has been read, or the errors were thrown.
   const form = values as SettingsForm
   const changed = CONSOLE_SETTINGS.filter((name) => current[name] !== form[name])
+  const isLeaving = form.formerHosts.length !== before.formerHosts.length
+  refuseSignIn(actor, [...changed, ...(isLeaving ? ['formerHosts' as const] : [])])
   const next = await makeNext(context, before, form, actor)
   if (changed.length === 0 && next.formerHosts.length === before.formerHosts.length)
     return await readSettings(context)
@@ -54,6 +57,19 @@ export async function updateSettings(
     return { value: undefined, touched: { settings: changed }, name, records: recordsOf(now, next) }
   })
   return await readSettings(context)
+}
+
+/** A token that leaks must not become a way in for people. @throws ForbiddenError */
+function refuseSignIn({ kind }: Actor, changed: readonly (ConsoleSetting | 'formerHosts')[]): void {
+  const isRefused = (name: (typeof changed)[number]) => name === 'formerHosts' || isSignInSetting(name)
+  const refused = kind === 'token' ? changed.filter(isRefused) : []
+  if (refused.length === 0) return
+  const message = 'Only a person who is signed in can change this, and no API token'
+  throw new ForbiddenError(
+    message,
+    'kind',
+    refused.map((field) => ({ field, message })),
+  )
 }
 
 /** Their values, but of secrets only that they changed. */

@@ -18,7 +18,7 @@ const provider: Provider = {
   async redeem(_answer, _question, rank = 0) {
     asked.push(rank)
     if (isRefused) throw new ProviderError('refused', 'The code is not good.')
-    return { claims: {}, email: 'ann@example.com', doubt: null }
+    return { claims: {}, issuer: 'x', subject: null, email: 'ann@example.com', doubt: null }
   },
 }
 

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto'
 import { SIGN_IN } from '@postern/contract/sign-in/sign-in'
 import * as z from 'zod/mini'
-import { createAttempts } from '../accounts/attempts.ts'
-import { type Source, sourceOf, widerNetworksOf } from '../accounts/sources.ts'
 import type { FlowTokens } from './flow-tokens.ts'
 import { type Identity, identityOf, type Provider } from './provider.ts'
+import { createOnce, createRedeeming, stateOf } from './redeeming.ts'
 import { type Cookies, cookieOf, dropCookie } from './steps.ts'
 
 /** In seconds. A visitor may have to look for a password, or wait for a code. */
@@ -89,7 +88,7 @@ interface Parts {
 export function createSignInAttempts({ clock, randomBytes, flowTokens, redirectUrl }: Parts): SignInAttempts {
   const takeTicket = createOnce(clock, TICKET_SECONDS)
   const takeState = createOnce(clock, ATTEMPT_SECONDS)
-  const failures = createAttempts(clock)
+  const redeem = createRedeeming(clock)
   const token = () => randomBytes(32).toString('base64url')
   return {
     async begin(provider, domain, { wanted, asksAccount, cookies }) {
@@ -112,11 +111,8 @@ export function createSignInAttempts({ clock, randomBytes, flowTokens, redirectU
     },
     async redeem(provider, { answer, nonce, verifier, domain, attempt, browser }, address) {
       if (!takeState(nonce)) return undefined
-      const networks = networksOf(sourceOf({ address, isBehindProxy: true }))
-      const rank = Math.max(...networks.map(failures.count))
-      for (const network of networks) failures.add(network, 1)
-      const account = await provider.redeem(answer, { state: stateOf(answer), nonce, verifier }, rank)
-      for (const network of networks) failures.add(network, -1)
+      const question = { state: stateOf(answer), nonce, verifier }
+      const account = await redeem(provider, answer, question, address)
       const at = Math.floor(clock() / 1000)
       const issuer = digest(provider.issuer)
       const content = { id: token(), domain, attempt, browser, at, provider: issuer, ...identityOf(account) }
@@ -135,31 +131,6 @@ export function createSignInAttempts({ clock, randomBytes, flowTokens, redirectU
     },
   }
 }
-
-/** The limit on entries: beyond it, the oldest are dropped. */
-const MAX_USED = 20_000
-
-/** @returns whether something is used for the first time; each is remembered until it expires anyway */
-function createOnce(clock: () => number, seconds: number): (id: string) => boolean {
-  const used = new Map<string, number>()
-  return (id) => {
-    const now = clock()
-    for (const [old, until] of used) {
-      if (until > now && used.size < MAX_USED) break
-      used.delete(old)
-    }
-    if (used.has(id)) return false
-    used.set(id, now + seconds * 1000)
-    return true
-  }
-}
-
-function networksOf(source: Source): string[] {
-  const wider = widerNetworksOf(source).map(({ prefix, network }) => `${network}/${prefix}`)
-  return [source.network, ...wider]
-}
-
-const stateOf = (answer: URL) => answer.searchParams.get('state') ?? ''
 
 const cookieNameOf = (attempt: string) => `${SIGN_IN.cookie}-${attempt}`
 

@@ -4,7 +4,7 @@ import type { ServerConfig } from '../../config.ts'
 import { createGate } from '../accounts/gate.ts'
 import { createBoundedFetch, type Fetch } from './bounded-fetch.ts'
 import { createGitHubProvider } from './github.ts'
-import { createOpenIdProvider } from './openid.ts'
+import { createOpenIdProvider, type Registration } from './openid.ts'
 import type { Provider } from './provider.ts'
 
 interface Around {
@@ -44,11 +44,17 @@ export function createProviders(config: Pick<ServerConfig, 'settings'>): Provide
 export function createProvider(settings: Settings, around: Around = {}): Provider | undefined {
   const { POSTERN_OIDC_ISSUER: issuer, POSTERN_OIDC_CLIENT_ID: clientId } = settings
   if (issuer === null || clientId === null) return undefined
+  return openProvider({ issuer, clientId, secret: findSecret(settings), wants: 'email' }, around)
+}
+
+interface Place extends Pick<Registration, 'clientId' | 'secret' | 'wants'> {
+  /** As settings have it once they are read: an address, for GitHub after `github:`. */
+  issuer: string
+}
+
+export function openProvider({ issuer, ...own }: Place, around: Around = {}): Provider {
   const { fetch = askTheWorld, timeoutSeconds = TIMEOUT_SECONDS } = around
-  const registration = {
-    ...{ clientId, secret: findSecret(settings), timeoutSeconds },
-    fetch: createBoundedFetch(fetch),
-  }
+  const registration: Registration = { ...own, timeoutSeconds, fetch: createBoundedFetch(fetch) }
   const provider = issuer.startsWith(GITHUB)
     ? createGitHubProvider(issuer.slice(GITHUB.length), registration)
     : createOpenIdProvider(issuer, registration)

@@ -4,10 +4,10 @@ import type { Logger } from 'pino'
 import { publicUrl, type ServerConfig } from '../../config.ts'
 import type { Database } from '../../db/schema.ts'
 import { createSignInAttempts, digest } from './attempts.ts'
+import { orNoAnswer, redirectUrlOf } from './callback.ts'
 import type { Providers } from './create-provider.ts'
 import type { FlowTokens } from './flow-tokens.ts'
 import { findConsoleDomain, findGuarded, findGuardedById, findMember, type GuardedDomain } from './guarded.ts'
-import { ProviderError } from './provider-error.ts'
 import { recordSignIn } from './record.ts'
 import type { VisitorClaims, VisitorSessions } from './sessions.ts'
 import { isSignedOut, keepSignedOut } from './signed-out.ts'
@@ -143,28 +143,5 @@ export function createFlow(context: FlowParts): Flow {
       }
       return { kind: 'out', domain: domain.domain, cookies: [dropCookie(SIGN_IN.cookie)] }
     },
-  }
-}
-
-/** The redirect address, which is registered at the provider. */
-export function redirectUrlOf({ config }: Pick<FlowParts, 'config'>): string {
-  return `${publicUrl(config)}${SIGN_IN.callback}`
-}
-
-/**
- * Logs a provider's failure for the operator, and shows the visitor a page.
- * @param again the address at which to begin again
- */
-async function orNoAnswer(
-  { log }: Pick<FlowParts, 'log'>,
-  again: string,
-  step: () => Promise<Step>,
-): Promise<Step> {
-  try {
-    return await step()
-  } catch (error) {
-    if (!(error instanceof ProviderError)) throw error
-    log.warn({ reason: error.message }, 'a visitor could not be signed in')
-    return failed('noAnswer', again)
   }
 }

@@ -2,7 +2,7 @@ import { parseSettings } from '@postern/contract/settings/settings'
 import { type GitHubEmail, signInAtGitHub, startGitHubDouble } from '@postern/testkit/fakes/github'
 import { shared } from '@postern/testkit/shared'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createProvider } from './create-provider.ts'
+import { createProvider, openProvider } from './create-provider.ts'
 import type { Provider, Question } from './provider.ts'
 
 const CALLBACK = 'https://203.0.113.1/.postern/callback'
@@ -108,6 +108,41 @@ describe('a visitor who signs in at GitHub', () => {
   })
 })
 
+describe('a person who signs in to the console at GitHub', () => {
+  const ask = () =>
+    openProvider(
+      {
+        issuer: `github:${github.url}`,
+        clientId: github.clientId,
+        secret: github.clientSecret,
+        wants: 'profile',
+      },
+      { timeoutSeconds: 5 },
+    )
+
+  it('is known by the number of the account, which no other ever has', async () => {
+    const account = await signIn('ann', ask())
+    expect(account).toMatchObject({
+      ...{ issuer: `${github.url}/login/oauth`, subject: '1', email: 'ann@example.com', doubt: null },
+      claims: { login: 'ann', id: 1, email: 'Ann@Example.com' },
+    })
+    // No more is asked for than for visitors.
+    expect((await ask().address(QUESTION)).searchParams.get('scope')).toBe('user:email')
+    expect((await signIn('ann')).subject).toBeNull()
+  })
+
+  it.each([
+    ['no number', '{"login":"ann"}'],
+    ['a number as text', '{"login":"ann","id":"1"}'],
+    ['no JSON', 'hello'],
+  ])('with %s is nobody', async (_what, body) => {
+    github.faults.set('/api/v3/user', { body })
+    await expect(signIn('ann', ask())).rejects.toMatchObject({
+      ...{ kind: 'untrusted', message: expect.stringMatching(/is not an account/) },
+    })
+  })
+})
+
 describe('distinguishes failures', () => {
   const failure = async (by = provider, account = 'ann') => {
     const error = await signIn(account, by).then(
@@ -148,7 +183,7 @@ describe('distinguishes failures', () => {
   it('a wrong secret, and names the setting to check', async () => {
     expect(await failure(open({ POSTERN_OIDC_CLIENT_SECRET: 'wrong' }))).toMatchObject({
       kind: 'refused',
-      message: expect.stringMatching(/POSTERN_OIDC_CLIENT_ID and POSTERN_OIDC_CLIENT_SECRET/),
+      message: expect.stringMatching(/Check the client ID and the client secret/),
     })
   })
 

@@ -6,6 +6,8 @@ import { buildAddress, type Registration } from './openid.ts'
 import type { Account, Provider } from './provider.ts'
 import { ProviderError, telling } from './provider-error.ts'
 
+/** Its number stays when the account gets another name, which somebody else may then take. */
+const User = z.object({ id: z.int(), login: z.string(), name: z.nullish(z.string()) })
 /** The most that GitHub returns at once. */
 const EMAILS = 'user/emails?per_page=100'
 const Emails = z
@@ -28,6 +30,7 @@ export function createGitHubProvider(web: string, registration: Registration): P
         { name: 'Authorization', url: `${web}/login/oauth/authorize` },
         { name: 'Token', url: `${web}/login/oauth/access_token` },
         { name: 'E-mail addresses', url: `${api}/user/emails` },
+        ...(registration.wants === 'profile' ? [{ name: 'Account', url: `${api}/user` }] : []),
       ],
     }),
     address: (question) => {
@@ -40,7 +43,13 @@ export function createGitHubProvider(web: string, registration: Registration): P
           expectedState: question.state,
           pkceCodeVerifier: question.verifier,
         })
-        return accountOf(await readEmails(configuration, `${api}/${EMAILS}`, access_token))
+        const { issuer } = metadata
+        const account = accountOf(await readEmails(configuration, `${api}/${EMAILS}`, access_token))
+        if (registration.wants === 'email') return { ...account, issuer, subject: null }
+        // No scope is needed for this one.
+        const { id, login, name } = await readUser(configuration, `${api}/user`, access_token)
+        const claims = { ...account.claims, id, login, ...(name != null && { name }) }
+        return { ...account, claims, issuer, subject: String(id) }
       }),
   }
 }
@@ -82,6 +91,21 @@ function withHonestStatus(fetch: Fetch, token: string): Fetch {
 type EmailList = z.infer<typeof Emails>
 
 async function readEmails(configuration: oidc.Configuration, url: string, token: string): Promise<EmailList> {
+  const emails = Emails.safeParse(await readAt(configuration, url, token))
+  if (!emails.success)
+    throw new ProviderError('untrusted', `The answer from ${new URL(url).host} is not a list of addresses.`)
+  return emails.data
+}
+
+async function readUser(configuration: oidc.Configuration, url: string, token: string) {
+  const user = User.safeParse(await readAt(configuration, url, token))
+  if (!user.success)
+    throw new ProviderError('untrusted', `The answer from ${new URL(url).host} is not an account.`)
+  return user.data
+}
+
+/** @returns null when the answer is no JSON */
+async function readAt(configuration: oidc.Configuration, url: string, token: string): Promise<unknown> {
   const { host } = new URL(url)
   const headers = new Headers({ accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' })
   const answer = await oidc.fetchProtectedResource(configuration, token, new URL(url), 'GET', null, headers)
@@ -92,14 +116,11 @@ async function readEmails(configuration: oidc.Configuration, url: string, token:
       'refused',
       `GitHub does not let Postern read the addresses of the account (status ${answer.status}): register an OAuth app, or give a GitHub App the account permission "Email addresses".`,
     )
-  const emails = Emails.safeParse(await answer.json().catch(() => null))
-  if (!emails.success)
-    throw new ProviderError('untrusted', `The answer from ${host} is not a list of addresses.`)
-  return emails.data
+  return await answer.json().catch(() => null)
 }
 
 /** The account may have others, but GitHub itself uses the primary one. */
-function accountOf(emails: EmailList): Account {
+function accountOf(emails: EmailList): Pick<Account, 'claims' | 'email' | 'doubt'> {
   const primaries = emails.filter(({ primary }) => primary)
   const [own, ...others] = primaries
   const claims = { ...own, addresses: emails.length }

@@ -185,7 +185,7 @@ describe('discovery', () => {
     })
     await expect(elsewhere.discover()).rejects.toMatchObject({
       kind: 'untrusted',
-      message: expect.stringMatching(/POSTERN_OIDC_ISSUER/),
+      message: expect.stringMatching(/enter the issuer as the provider writes it/),
     })
   })
 })

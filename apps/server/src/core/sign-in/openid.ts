@@ -10,11 +10,19 @@ export interface Registration {
   secret: string
   fetch: Fetch
   timeoutSeconds: number
+  /** Of visitors only the address is asked for; of people who use the console all that their account tells of them. */
+  wants: 'email' | 'profile'
 }
 
 const GOOGLE = 'https://accounts.google.com'
 /** Microsoft's clouds. */
 const MICROSOFT = /(^|\.)(microsoftonline\.(com|us|cn)|windows\.net|ciamlogin\.com)$/
+
+/** Its addresses for accounts of any tenant, where each tenant's administrator writes claims at will. */
+export function isOfAnyTenant(issuer: string): boolean {
+  const { hostname, pathname } = URL.parse(issuer) ?? { hostname: '', pathname: '' }
+  return MICROSOFT.test(hostname) && /^\/(common|organizations|consumers)(\/|$)/i.test(pathname)
+}
 
 /** A provider with OpenID Connect. */
 export function createOpenIdProvider(issuer: string, registration: Registration): Provider {
@@ -31,16 +39,25 @@ export function createOpenIdProvider(issuer: string, registration: Registration)
   return {
     issuer,
     discover: () => telling(host, async () => describe(await discover())),
-    address: (question) => telling(host, async () => addressOf(await discover(), question)),
+    address: (question) =>
+      telling(host, async () => addressOf(await discover(), question, registration.wants)),
     redeem: (answer, question) =>
       telling(host, async () => {
-        const tokens = await oidc.authorizationCodeGrant(await discover(), answer, {
+        const configuration = await discover()
+        const tokens = await oidc.authorizationCodeGrant(configuration, answer, {
           expectedState: question.state,
           expectedNonce: question.nonce,
           pkceCodeVerifier: question.verifier,
           idTokenExpected: true,
         })
-        return accountOf({ ...tokens.claims() }, MICROSOFT.test(new URL(issuer).hostname))
+        // Asked for with `idTokenExpected`.
+        const own = tokens.claims() as oidc.IDToken
+        const claims =
+          registration.wants === 'profile' ? await withUserInfo(configuration, tokens, own) : { ...own }
+        return {
+          ...accountOf(claims, MICROSOFT.test(new URL(issuer).hostname)),
+          ...{ issuer: own.iss, subject: own.sub },
+        }
       }),
   }
 }
@@ -64,9 +81,38 @@ function describe(configuration: oidc.Configuration) {
   return { issuer, endpoints }
 }
 
-async function addressOf(configuration: oidc.Configuration, question: Question): Promise<URL> {
+/** Many providers tell groups and names only at a second address. What the signed identity says goes before. */
+async function withUserInfo(
+  configuration: oidc.Configuration,
+  { access_token }: oidc.TokenEndpointResponse,
+  own: oidc.IDToken,
+): Promise<Record<string, unknown>> {
+  if (configuration.serverMetadata().userinfo_endpoint === undefined) return { ...own }
+  const { email, email_verified, xms_edov, ...more } = await oidc.fetchUserInfo(
+    configuration,
+    access_token,
+    own.sub,
+  )
+  if (own.email !== undefined) return { ...more, ...own }
+  // An address is never verified by the word about another one.
+  const { email_verified: _, xms_edov: __, ...rest } = own
+  return { ...more, ...rest, email, email_verified, xms_edov }
+}
+
+/** Providers that know it tell groups only to those who ask for this scope. */
+function scopeOf(configuration: oidc.Configuration, wants: Registration['wants']): string {
+  const { scopes_supported: known } = configuration.serverMetadata()
+  const hasGroups = Array.isArray(known) && known.includes('groups')
+  return wants === 'email' ? 'openid email' : `openid email profile${hasGroups ? ' groups' : ''}`
+}
+
+async function addressOf(
+  configuration: oidc.Configuration,
+  question: Question,
+  wants: Registration['wants'],
+): Promise<URL> {
   const address = await buildAddress(configuration, question, {
-    scope: 'openid email',
+    scope: scopeOf(configuration, wants),
     nonce: question.nonce,
     ...(question.asksAccount && { prompt: promptOf(configuration) }),
   })
@@ -102,7 +148,10 @@ function promptOf(configuration: oidc.Configuration): string {
  * The administrator of a Microsoft tenant can write any address into an account. A separate claim shows that
  * Microsoft has verified the domain as the tenant's, and only this claim counts.
  */
-function accountOf(claims: Account['claims'], isMicrosoft: boolean): Account {
+function accountOf(
+  claims: Account['claims'],
+  isMicrosoft: boolean,
+): Pick<Account, 'claims' | 'email' | 'doubt'> {
   const { email, email_verified: isVerified, xms_edov: isOwned } = claims
   if (typeof email !== 'string' || email === '' || email.length > 254)
     return { claims, email: null, doubt: 'The provider does not say which e-mail address the account has.' }

@@ -47,10 +47,7 @@ function translate(error: unknown, host: string): unknown {
     case 'OAUTH_RESPONSE_IS_NOT_CONFORM':
       return tell(...ofStatus(error.cause, host))
     case 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED':
-      return tell(
-        'untrusted',
-        `${host} names another issuer: set POSTERN_OIDC_ISSUER as the provider writes it.`,
-      )
+      return tell('untrusted', `${host} names another issuer: enter the issuer as the provider writes it.`)
   }
   const code = causesOf(error)
     .map(codeOf)
@@ -62,9 +59,7 @@ function translate(error: unknown, host: string): unknown {
 function wordsOf(error: Error, host: string): string {
   const name = textOf(error, 'error') ?? 'error'
   const words = textOf(error, 'error_description')
-  const hint = WRONG_CLIENT.includes(name)
-    ? ' Check POSTERN_OIDC_CLIENT_ID and POSTERN_OIDC_CLIENT_SECRET.'
-    : ''
+  const hint = WRONG_CLIENT.includes(name) ? ' Check the client ID and the client secret.' : ''
   return `${host} refused: ${words ?? name}${hint}`
 }
 

@@ -1,6 +1,6 @@
 import { ProviderError } from './provider-error.ts'
 
-/** The provider of visitors' accounts. */
+/** Where visitors of services, or people who use the console, have accounts. */
 export interface Provider {
   readonly issuer: string
   /**
@@ -43,6 +43,10 @@ export interface Question {
 export interface Account {
   /** As the provider wrote it. */
   claims: Readonly<Record<string, unknown>>
+  /** As the provider calls itself, and its name for this account, which stays and never becomes another's. */
+  issuer: string
+  /** Null: nobody asked for it. */
+  subject: string | null
   /** In lower case; null: the provider does not say. */
   email: string | null
   /** Why this account is admitted nowhere; null: its address counts. */

@@ -4,9 +4,8 @@ import type { Kysely } from 'kysely'
 import type { Actor } from '../../changes/actor.ts'
 import { change, nextTime, updateStated } from '../../changes/change.ts'
 import type { LiveBus } from '../../changes/live.ts'
-import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
-import { refuseConsolesDomain } from '../domains/console-domain.ts'
+import { type Asked, refuseConsolesDomain } from '../domains/console-domain.ts'
 import { ConflictError, NotFoundError } from '../errors.ts'
 import { listOrPage } from '../pages.ts'
 
@@ -79,7 +78,7 @@ export async function listSignIns(
  * @throws NotFoundError, ConflictError for an e-mail that is not on the list
  */
 export async function endSessions(
-  parts: Parts & Pick<Context, 'access' | 'config'>,
+  parts: Parts & Asked,
   actor: Actor,
   domainId: number,
   email: string,

@@ -4,8 +4,8 @@ import * as z from 'zod/mini'
 import type { ServerConfig } from '../../config.ts'
 import { ConflictError, UnavailableError } from '../errors.ts'
 import { digest } from './attempts.ts'
+import { redirectUrlOf } from './callback.ts'
 import type { Providers } from './create-provider.ts'
-import { redirectUrlOf } from './flow.ts'
 import type { FlowTokens } from './flow-tokens.ts'
 import type { Account, Provider } from './provider.ts'
 import { ProviderError } from './provider-error.ts'
@@ -19,11 +19,17 @@ export interface Trials {
   check(): Promise<ProviderCheck>
   /**
    * Begins a trial in place of the session's last one. With `isBound` only the browser that has `cookie` can finish
-   * it; without TLS no cookie would reach the redirect address.
+   * it; without TLS no cookie would reach the redirect address. `provider`: another than that of the settings.
    * @throws ConflictError without a provider; UnavailableError with the reason when the provider cannot be reached
    */
-  begin(sessionId: number, isBound: boolean): Promise<{ address: string; cookie: string | null }>
+  begin(
+    sessionId: number,
+    isBound: boolean,
+    provider?: Provider,
+  ): Promise<{ address: string; cookie: string | null }>
   find(sessionId: number): Trial
+  /** The account of a trial that is done, with all that its claims hold. */
+  findAccount(sessionId: number): Account | undefined
   /**
    * Takes the parameters with which the provider sent somebody back.
    * @returns whether they belong to a trial
@@ -49,6 +55,7 @@ interface Begun {
   until: number
   isUsed: boolean
   trial: Trial
+  account?: Account
 }
 
 const SECONDS = 900
@@ -77,8 +84,7 @@ export function createTrials(parts: Parts): Trials {
       }
     },
 
-    async begin(sessionId, isBound) {
-      const provider = providers.current()
+    async begin(sessionId, isBound, provider = providers.current()) {
       if (!provider) throw new ConflictError('No sign-in provider is set up')
       const [id, nonce, verifier, secret] = [token(), token(), token(), token()]
       const state = flowTokens.seal('trial', SECONDS, { id, sessionId })
@@ -98,6 +104,8 @@ export function createTrials(parts: Parts): Trials {
 
     find: (sessionId) => find(sessionId)?.trial ?? { state: 'none' },
 
+    findAccount: (sessionId) => find(sessionId)?.account,
+
     async end(search, cookies) {
       const answer = new URL(redirectUrlOf(parts) + search)
       const sealed = answer.searchParams.get('state') ?? ''
@@ -111,6 +119,7 @@ export function createTrials(parts: Parts): Trials {
       try {
         const account = await provider.redeem(answer, { state: sealed, nonce, verifier })
         own.trial = { state: 'done', account: shownOf(account) }
+        own.account = { ...account, claims: boundedOf(account.claims) }
       } catch (error) {
         own.trial = { state: 'failed', problem: problemOf(error) }
       }
@@ -129,12 +138,29 @@ function problemOf(error: unknown): string {
   throw error
 }
 
+/** Characters of all claims that are kept for rules. */
+const MAX_KEPT = 64 * 1024
+
+/** Without those that would take too much memory, while other sessions try things out, too. */
+function boundedOf(claims: Account['claims']): Account['claims'] {
+  let room = MAX_KEPT
+  return Object.fromEntries(
+    Object.entries(claims).filter(([name, value]) => {
+      const size = name.length + (JSON.stringify(value) ?? '').length
+      if (size > room) return false
+      room -= size
+      return true
+    }),
+  )
+}
+
 const MAX_CLAIMS = 40
 const MAX_CLAIM = 300
 /** They contain nothing about a person. */
 const OF_THE_PROTOCOL = ['nonce', 'at_hash', 'c_hash', 's_hash', 'sid', 'uti', 'rh', 'aio']
 
-function shownOf({ email, doubt, claims }: Account): TrialAccount {
+/** As a person sees an account. */
+export function shownOf({ email, doubt, claims }: Account): TrialAccount {
   const shown = Object.entries(claims).filter(([name]) => !OF_THE_PROTOCOL.includes(name))
   return {
     email,

@@ -12,6 +12,8 @@ import { findPlace, type Place } from './place.ts'
 export interface Asker {
   /** Whose questions it reads again, like `session 5`. */
   owner: string
+  /** Whose share of the looks it takes; without: the owner's own. */
+  share?: string
   /** Whose way it is unless another address was typed; null: nobody's. */
   ip: string | null
   /** A node learns of its own services alone; null: of all. */
@@ -37,7 +39,7 @@ const RANK = { people: 0, nodes: 1 }
 async function start(context: Context, asker: Asker, { address, visitor }: WhyForm) {
   const { whys, log } = context
   const place = seenBy(context, asker, await findPlace(context, address))
-  const why = whys.open(asker.owner, place.address, visitor ?? asker.ip)
+  const why = whys.open(asker, place.address, visitor ?? asker.ip)
   const rank = asker.nodeId === null ? RANK.people : RANK.nodes
   const done = whys.gate
     .pass(() => look(context, asker, place, why), rank)

@@ -2,11 +2,17 @@ import { WHY_STEPS, type Why, type WhyStep } from '@postern/contract/why/why'
 import { createGate, type Gate } from '../accounts/gate.ts'
 import { NotFoundError, TooManyError } from '../errors.ts'
 
+/** Who asks, and of whose share. */
+interface Asked {
+  owner: string
+  share?: string
+}
+
 /** Looks at the ways of visitors, as far as they have come. Nothing of them is stored. */
 export interface Whys {
   gate: Gate
   /** @throws TooManyError while the same asker has several under way */
-  open(owner: string, address: string, visitor: string | null): Why
+  open(asker: Asked, address: string, visitor: string | null): Why
   /** @throws NotFoundError for one of another asker, or of long ago */
   get(owner: string, id: number): Why
   /** What was seen of a step. */
@@ -24,6 +30,7 @@ const KEPT_MS = 300_000
 interface Kept {
   why: Why
   owner: string
+  share: string
   until: number
 }
 
@@ -35,8 +42,8 @@ export function createWhys(clock: () => number): Whys {
   }
   return {
     gate: createGate(AT_ONCE, WAITING),
-    open(owner, address, visitor) {
-      const own = [...kept.values()].filter((one) => one.owner === owner && one.why.state === 'looking')
+    open({ owner, share = owner }, address, visitor) {
+      const own = [...kept.values()].filter((one) => one.share === share && one.why.state === 'looking')
       if (own.length >= PER_OWNER) throw new TooManyError(5)
       sweep()
       const steps = WHY_STEPS.map(
@@ -44,7 +51,7 @@ export function createWhys(clock: () => number): Whys {
       )
       const begunAt = new Date(clock()).toISOString()
       const why: Why = { id: ++last, address, visitor, begunAt, state: 'looking', service: null, steps }
-      kept.set(why.id, { why, owner, until: clock() + KEPT_MS })
+      kept.set(why.id, { why, owner, share, until: clock() + KEPT_MS })
       return why
     },
     get(owner, id) {

@@ -26,6 +26,8 @@ import { history } from './0026-history.ts'
 import { pendingChanges } from './0027-pending-changes.ts'
 import { apiTokens } from './0028-api-tokens.ts'
 import { endsOfServices } from './0029-ends-of-services.ts'
+import { consoleProviders } from './0030-console-providers.ts'
+import { sharesOfHistory } from './0031-shares-of-history.ts'
 import { counts } from './live-0002-counts.ts'
 
 /** In order; a released migration is never edited. The database counts how many of them it has. */
@@ -64,6 +66,8 @@ export const MIGRATIONS: readonly string[] = [
   endsOfServices,
   history,
   pendingChanges,
+  consoleProviders,
+  sharesOfHistory,
 ]
 
 export const LIVE_MIGRATIONS: readonly string[] = [

@@ -57,7 +57,9 @@ test('a new password needs the present one, and ends all other sessions and an o
     [{ field: 'password', message: 'The password is not right.' }],
   ])
   expect(await isIn(other)).toBe(true)
-  expect((await changePassword(client, PASSWORD_OF_PEOPLE)).json()).toEqual({ ended: 1 })
+  expect((await changePassword(client, PASSWORD_OF_PEOPLE)).json()).toEqual({
+    ...{ ended: 1, endedTokens: 0, disconnected: 0 },
+  })
   await vi.waitFor(() => expect(stream.isEnded).toBe(true), 2000)
   expect([await isIn(client), await isIn(other), await isIn(admin)]).toEqual([true, false, true])
   expect((await login('ann', PASSWORD_OF_PEOPLE)).statusCode).toBe(401)

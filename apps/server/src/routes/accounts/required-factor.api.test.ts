@@ -5,6 +5,7 @@ import { startTestServer } from '@postern/testkit/server'
 import { fresh } from '@postern/testkit/shared'
 import { expect, test, vi } from 'vitest'
 import { factorsLab, SITE } from '../../../test/factors-lab.ts'
+import { makeApiToken } from '../../../test/programs-lab.ts'
 import { STEP_MS } from '../../core/accounts/factors/totp.ts'
 import { setNewPassword } from '../../core/accounts/new-password.ts'
 import { hashToken } from '../../core/secrets/secrets.ts'
@@ -20,6 +21,10 @@ const makeRole = (role: 'admin' | 'viewer') => server.context.db.updateTable('us
 const OPEN = [
   'logout',
   'getFactors',
+  'listIdentities',
+  'beginIdentity',
+  'addIdentity',
+  'removeIdentity',
   'beginAuthenticator',
   'confirmAuthenticator',
   'removeAuthenticator',
@@ -30,11 +35,11 @@ const OPEN = [
   'makeRecoveryCodes',
   'updateAccount',
   'changePassword',
+  'confirmAccount',
   'listSessions',
   'endSession',
   'endOtherSessions',
   'listApiTokens',
-  'createApiToken',
   'revokeApiToken',
   'deleteApiToken',
 ]
@@ -73,6 +78,19 @@ test('the person sets one up and goes on, and may not remove the last one', asyn
   expect((await lab.as(client, 'POST', '/api/account/authenticator/remove', lab.password)).statusCode).toBe(
     200,
   )
+})
+
+test('a token of a lesser role passes no more than its person does', async () => {
+  const { token } = await makeApiToken(client, { role: 'editor' })
+  const program = server.as(token)
+  expect((await program.get('/api/nodes')).statusCode).toBe(200)
+  await require('administrators')
+  const refused = await program.get('/api/nodes')
+  expect([refused.statusCode, refused.json().code]).toEqual([403, 'second_factor'])
+  expect((await program.post('/api/nodes', { name: 'n' })).json().code).toBe('second_factor')
+  expect((await client.post('/api/tokens', { name: 'n', role: 'viewer' })).json().code).toBe('second_factor')
+  await lab.addApp(client)
+  expect((await program.get('/api/nodes')).statusCode).toBe(200)
 })
 
 test.each([

@@ -6,6 +6,7 @@ import { createWireGuardKeys } from '@postern/host/wireguard-keys'
 import { startTestServer, TEST_ADMIN } from '@postern/testkit/server'
 import { shared } from '@postern/testkit/shared'
 import { expect, it, test } from 'vitest'
+import { CONFIRMED } from '../../../test/programs-lab.ts'
 
 const PROVIDER = {
   POSTERN_OIDC_ISSUER: 'https://id.example.com',
@@ -57,7 +58,7 @@ const RULE = { figure: 'requests', comparison: 'above', threshold: 5, minutes: 3
 const rule = async () => (await client.post('/api/alerts/rules', { name: nextName('r'), ...RULE })).json()
 const person = async () =>
   (await client.post('/api/people', { username: nextName('person'), role: 'viewer', reach: null })).json()
-const API_TOKEN = { name: 'ci', role: 'viewer', reach: null, expireAt: null }
+const API_TOKEN = { name: 'ci', role: 'viewer', reach: null, expireAt: null, ...CONFIRMED }
 const apiToken = async () => (await client.post('/api/tokens', API_TOKEN)).json()
 const mute = { until: null }
 
@@ -200,20 +201,44 @@ const WRITING: Record<string, (() => Promise<{ statusCode: number; body: string 
   },
   deletePerson: async () => client.delete(`/api/people/${(await person()).id}`),
   endPersonSessions: 'sessions are not kept',
+  endPersonTokens: async () => {
+    await apiToken()
+    return client.delete('/api/people/1/tokens')
+  },
+  disconnectPerson: 'needs a provider: console-sign-in/taken-back.api.test.ts',
   updateAccount: () => client.patch('/api/account', { username: nextName('admin') }),
   changePassword: () =>
     client.post('/api/account/password', {
       password: TEST_ADMIN.password,
-      newPassword: 'another battery staple',
+      newPassword: TEST_ADMIN.password,
     }),
   endSession: 'sessions are not kept',
   endOtherSessions: 'sessions are not kept',
   createApiToken: () => client.post('/api/tokens', API_TOKEN),
   revokeApiToken: async () => client.patch(`/api/tokens/${(await apiToken()).id}/revoke`),
   deleteApiToken: async () => client.delete(`/api/tokens/${(await apiToken()).id}`),
+  beginDevice: 'a stranger asks',
+  pollDevice: 'a stranger asks',
+  readDevice: 'a person looks',
+  approveDevice: async () => {
+    const { user_code: code } = (await client.post('/api/auth/device', { client: 'laptop' })).json()
+    return client.post('/api/auth/device/approve', { ...API_TOKEN, code })
+  },
+  denyDevice: 'nothing becomes another',
   loginByCode: 'begins a session',
   beginPasskeyLogin: 'begins a session',
   loginByPasskey: 'begins a session',
+  beginProviderLogin: 'nothing is stored yet',
+  loginByProvider: 'may make an account: console-sign-in/made-accounts.api.test.ts',
+  beginIdentity: 'nothing is stored yet',
+  addIdentity: 'needs a provider: console-sign-in/own-identities.api.test.ts',
+  removeIdentity: 'needs a provider: console-sign-in/own-identities.api.test.ts',
+  createConsoleProvider: 'needs a provider: console-sign-in/providers.api.test.ts',
+  updateConsoleProvider: 'needs a provider: console-sign-in/providers.api.test.ts',
+  deleteConsoleProvider: 'needs a provider: console-sign-in/providers.api.test.ts',
+  setPasswordRule: 'needs a provider: console-sign-in/password-rule.api.test.ts',
+  tryConsoleProvider: 'a trial changes nothing',
+  previewRules: 'nothing is stored',
   beginAuthenticator: 'nothing is stored yet',
   confirmAuthenticator: 'needs a code of an app',
   removeAuthenticator: 'needs an app that was confirmed',
@@ -223,6 +248,7 @@ const WRITING: Record<string, (() => Promise<{ statusCode: number; body: string 
   removePasskey: 'needs a device',
   makeRecoveryCodes: 'codes are secrets',
   removeFactors: 'needs a factor',
+  confirmAccount: 'nothing is stored',
 }
 
 const all: [string, Endpoint][] = Object.entries(endpoints).filter(([, { method }]) => method !== 'GET')

@@ -4,7 +4,7 @@ import { addPerson } from '@postern/testkit/people'
 import { startTestServer } from '@postern/testkit/server'
 import { shared } from '@postern/testkit/shared'
 import { expect, it, test } from 'vitest'
-import { verifyChain } from '../../changes/chain.ts'
+import { verifyChain } from '../../changes/verify.ts'
 
 const PROVIDER = {
   POSTERN_OIDC_ISSUER: 'https://id.example.com',
@@ -190,7 +190,7 @@ test('what cannot be taken back says why', async () => {
   const node = await client.createNode({ name: nextName('node') })
   await client.patch(`/api/nodes/${node.id}`, { agentMayPublish: true })
   await publishAs(server, node.token, [{ key: 'a', type: 'tcp', name: 'a', backendPort: 80 }])
-  expect(await whyNot()).toContain('An agent made this change')
+  expect(await whyNot()).toContain('This is what an agent publishes')
   const [pat] = (await client.get(`/api/nodes/${node.id}/pats`)).json()
   await client.patch(`/api/nodes/${node.id}/pats/${pat.id}/revoke`)
   expect(await whyNot()).toContain('An access token that has ended stays so')

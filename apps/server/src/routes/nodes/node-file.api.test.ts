@@ -59,7 +59,8 @@ test('a file download does not make an open form stale', async () => {
   expect((await client.patch('/api/nodes/2', { name: 'b', updated_at })).statusCode).toBe(200)
 })
 
-const tokenOf = (nodeId: number) => ({ nodeId, tokenId: nodeId })
+/** Each node has the next one of all, but for this machine's own, the first. */
+const tokenOf = (nodeId: number) => ({ nodeId, tokenId: nodeId - 1 })
 
 test('an agent that registers its own key erases the stored one; then there is no file', async () => {
   await client.post('/api/nodes', { name: 'a' })

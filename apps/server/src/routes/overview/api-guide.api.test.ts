@@ -5,6 +5,7 @@ import { startTestServer } from '@postern/testkit/server'
 import { shared } from '@postern/testkit/shared'
 import { tempDir } from '@postern/testkit/temp-dir'
 import { expect, it } from 'vitest'
+import { CONFIRMED } from '../../../test/programs-lab.ts'
 
 const GUIDE = readFileSync(new URL('../../../../../docs/api.md', import.meta.url), 'utf8')
 
@@ -20,7 +21,7 @@ it('the example of the guide publishes a service with a token, and leaves nothin
   const script = example.replace('https://postern.example.com', origin)
   // It writes a file where it runs.
   const lines = `cd ${dir} && set -euo pipefail\n${script}\nls -A`
-  const { token } = (await client.post('/api/tokens', { name: 'guide', role: 'editor' })).json()
+  const { token } = (await client.post('/api/tokens', { name: 'guide', role: 'editor', ...CONFIRMED })).json()
   const printed = await must(['bash', '-c', lines], { input: `${token}\n` })
   expect(printed).toMatch(/"publicAccess": "https:\/\/wiki\.example\.com.*"/)
   expect(printed).toMatch(/^"(applying|node-offline)"$/m)

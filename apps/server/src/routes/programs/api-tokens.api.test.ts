@@ -4,7 +4,7 @@ import { addPerson } from '@postern/testkit/people'
 import { startTestServer } from '@postern/testkit/server'
 import { fresh } from '@postern/testkit/shared'
 import { describe, expect, test } from 'vitest'
-import { makeApiToken } from '../../../test/programs-lab.ts'
+import { CONFIRMED, makeApiToken } from '../../../test/programs-lab.ts'
 
 const BEGIN = Date.parse('2026-11-21T12:00:00Z')
 const DAY = 86_400_000
@@ -13,7 +13,7 @@ const admin = fresh(() => server.signIn())
 
 const listOf = async (client = admin) => (await client.get('/api/tokens')).json<ApiToken[]>()
 const refusal = async (form: object, client = admin) => {
-  const answer = await client.post('/api/tokens', { name: 'backup', role: 'viewer', ...form })
+  const answer = await client.post('/api/tokens', { name: 'backup', role: 'viewer', ...CONFIRMED, ...form })
   return [answer.statusCode, answer.json().errors]
 }
 
@@ -109,7 +109,7 @@ describe('nobody makes a token that may do more than they may', () => {
 
 test('a person has so many at most', async () => {
   for (let count = 0; count < LIMITS.apiTokensPerPerson; count++) await makeApiToken(admin)
-  const answer = await admin.post('/api/tokens', { name: 'one more', role: 'viewer' })
+  const answer = await admin.post('/api/tokens', { name: 'one more', role: 'viewer', ...CONFIRMED })
   expect([answer.statusCode, answer.json().message]).toEqual([
     409,
     'You have 50 API tokens, which is the limit. Delete old ones first.',

@@ -2,6 +2,7 @@ import type { Endpoint } from '@postern/contract/endpoints/endpoint'
 import { pathOf } from '@postern/contract/endpoints/endpoint'
 import { endpoints } from '@postern/contract/endpoints/endpoints'
 import { LIMITS } from '@postern/contract/limits'
+import { MESSAGES } from '@postern/contract/messages'
 import { followStream } from '@postern/testkit/event-stream'
 import { addPerson } from '@postern/testkit/people'
 import { type Client, startTestServer } from '@postern/testkit/server'
@@ -159,4 +160,69 @@ test('a source that shows unknown tokens is told to wait, and known ones from th
   expect(await statusOf(server.as(token))).toBe(200)
   server.now += 10 * 60_000
   expect(await statusOf(unknown)).toBe(401)
+})
+
+test('a token of an administrator changes settings, but not how people sign in', async () => {
+  const program = server.as((await makeApiToken(admin, { role: 'admin' })).token)
+  expect((await program.patch('/api/settings', { POSTERN_REQUESTS_DAYS: '5' })).statusCode).toBe(200)
+  const set = await admin.patch('/api/settings', { POSTERN_SECOND_FACTOR: 'administrators' })
+  await server.context.db
+    .insertInto('authenticators')
+    .values({ user_id: 1, secret: '', last_step: 0, created_at: '' })
+    .execute()
+  expect(set.statusCode).toBe(200)
+  const message = 'Only a person who is signed in can change this, and no API token'
+  const refusals = {
+    POSTERN_SECOND_FACTOR: 'nobody',
+    POSTERN_OIDC_ISSUER: 'https://id.example.com',
+    POSTERN_OIDC_CLIENT_ID: 'postern',
+    POSTERN_OIDC_CLIENT_SECRET: 'secret',
+  }
+  const answer = await program.patch('/api/settings', refusals)
+  expect([answer.statusCode, answer.json().code]).toEqual([403, 'kind'])
+  expect(answer.json().errors).toEqual(Object.keys(refusals).map((field) => ({ field, message })))
+  // What stays as it is may be sent along.
+  const same = { POSTERN_SECOND_FACTOR: 'administrators', POSTERN_REQUESTS_DAYS: '6' }
+  expect((await program.patch('/api/settings', same)).statusCode).toBe(200)
+
+  const { data } = (await admin.get('/api/history')).json<{ data: { revision: number; name: string }[] }>()
+  const revision = data.find(({ name }) => name === 'POSTERN_SECOND_FACTOR')?.revision
+  expect((await program.post(`/api/history/${revision}/undo`)).statusCode).toBe(403)
+  expect((await admin.post(`/api/history/${revision}/undo`)).statusCode).toBe(200)
+})
+
+test('a token of an administrator decides neither by which mail links go nor who has the name of the console', async () => {
+  const token = server.as((await makeApiToken(admin, { role: 'admin' })).token)
+  const mail = {
+    ...{ kind: 'email', name: 'Operators', host: 'smtp.example.com', port: 465, password: 'x' },
+    ...{ username: 'postern', sender: 'postern@example.com', recipients: ['ann@example.com'] },
+  }
+  expect((await token.post('/api/alerts/channels', mail)).json().code).toBe('kind')
+  const { id } = (await admin.post('/api/alerts/channels', mail)).json()
+  const channel = `/api/alerts/channels/${id}`
+  for (const form of [{ host: 'evil.example' }, { enabled: false }])
+    expect((await token.patch(channel, form)).json().code).toBe('kind')
+  expect((await token.delete(channel)).json().code).toBe('kind')
+  const name = { POSTERN_PUBLIC_HOST: 'evil.example', confirmPublicHost: true }
+  expect((await token.patch('/api/settings', name)).json()).toMatchObject({
+    code: 'kind',
+    errors: [{ field: 'POSTERN_PUBLIC_HOST' }],
+  })
+
+  const known = { ssl: 'self-signed', skipValidation: true } as const
+  const domain = await admin.createDomain({ domain: 'console.example.com', ...known })
+  await admin.createDomain({ domain: 'next.example.com', ...known })
+  const [own] = (await admin.get('/api/services/http')).json()
+  const console = `/api/services/${own.nodeId}/http/${own.id}`
+  const moveTo = async (to: string) => (await admin.patch(console, { domain: to })).statusCode
+  expect(await moveTo('console.example.com')).toBe(200)
+  expect((await token.patch(`/api/domains/${domain.id}`, { domain: 'gone.example.com' })).json().code).toBe(
+    'kind',
+  )
+  expect((await token.patch(console, { allowedIps: [] })).json().code).toBe('kind')
+  expect(await moveTo('next.example.com')).toBe(200)
+  const node = await admin.createNode({ name: 'office' })
+  const form = { name: 'mine', domain: 'console.example.com', backendPort: 80, confirmUsedName: true }
+  const refused = await token.post(`/api/services/${node.id}/http`, form)
+  expect(refused.json().errors).toMatchObject([{ field: 'domain', message: MESSAGES.consolesName }])
 })

@@ -6,6 +6,7 @@ import type { Context } from '../../../context.ts'
 import { ValidationError } from '../../errors.ts'
 import { PLACES } from '../../secrets/secrets.ts'
 import type { Session } from '../sessions.ts'
+import { type Confirmed, requireConfirmed } from '../stamp.ts'
 import { giveFirstCodes } from './factors.ts'
 import { useRecoveryCode } from './recovery-codes.ts'
 import { AuthenticatorStep, STEP_SECONDS } from './step-tokens.ts'
@@ -17,11 +18,12 @@ const SECRET_BYTES = 20
 /** A secret for an app, which counts once `confirmAuthenticator` has got a code of it. */
 export function beginAuthenticator(
   { randomBytes, stepTokens, config }: Context,
-  { sessionId, username }: Session,
+  { username }: Session,
+  confirmed: Confirmed,
 ): AuthenticatorStart {
   const bytes = randomBytes(SECRET_BYTES)
   const secret = toBase32(bytes)
-  const step = { sessionId, secret: bytes.toString('base64url') }
+  const step = { confirmed, secret: bytes.toString('base64url') }
   return {
     secret: secret.toUpperCase(),
     uri: authenticatorUri(secret, username, config.publicHost),
@@ -29,7 +31,7 @@ export function beginAuthenticator(
   }
 }
 
-/** Takes the place of an app from before. @throws ValidationError */
+/** Takes the place of an app from before. @throws ValidationError, and what `requireConfirmed` throws */
 export async function confirmAuthenticator(
   context: Context,
   actor: Actor,
@@ -37,7 +39,7 @@ export async function confirmAuthenticator(
   { ticket, code }: CodeForm,
 ): Promise<GivenCodes> {
   const { data: step } = AuthenticatorStep.safeParse(context.stepTokens.open('new authenticator', ticket))
-  if (step?.sessionId !== sessionId)
+  if (step?.confirmed.sessionId !== sessionId)
     throw new ValidationError([{ field: 'ticket', message: 'Begin again: this took too long' }])
   const now = context.clock()
   const last_step = findStep(Buffer.from(step.secret, 'base64url'), code, now)
@@ -46,6 +48,7 @@ export async function confirmAuthenticator(
   const row = { secret, last_step, created_at: new Date(now).toISOString(), used_at: null }
   const note = { actor, what: 'second factor added' }
   return await change(context, note, async (tx) => {
+    await requireConfirmed(tx, step.confirmed)
     const recoveryCodes = await giveFirstCodes(tx, userId, context.randomBytes)
     await tx.deleteFrom('authenticators').where('user_id', '=', userId).execute()
     await tx

@@ -7,7 +7,8 @@ import { change } from '../../../changes/change.ts'
 import type { Context } from '../../../context.ts'
 import type { Database } from '../../../db/schema.ts'
 import { ConflictError, NotFoundError } from '../../errors.ts'
-import { removeSession, type Session } from '../sessions.ts'
+import { type Session, takeSessions, tellEnded } from '../sessions.ts'
+import { type Confirmed, requireConfirmed } from '../stamp.ts'
 import { countRecoveryCodes, renewRecoveryCodes } from './recovery-codes.ts'
 import { findRelyingParty } from './relying-party.ts'
 
@@ -62,9 +63,11 @@ export async function giveFirstCodes(
 export async function makeRecoveryCodes(
   context: Context,
   actor: Actor,
-  { userId }: Session,
+  confirmed: Confirmed,
 ): Promise<{ recoveryCodes: string[] }> {
+  const { id: userId } = confirmed
   return await change(context, { actor, what: 'recovery codes renewed' }, async (tx) => {
+    await requireConfirmed(tx, confirmed)
     if (!(await hasFactor(tx, userId)))
       throw new ConflictError('Set up an authenticator app or a passkey first')
     return {
@@ -75,8 +78,14 @@ export async function makeRecoveryCodes(
 }
 
 /** Removes a person's authenticator app. @throws NotFoundError, ConflictError when it is the last required factor */
-export async function removeAuthenticator(context: Context, actor: Actor, session: Session): Promise<void> {
+export async function removeAuthenticator(
+  context: Context,
+  actor: Actor,
+  session: Session,
+  confirmed: Confirmed,
+): Promise<void> {
   await change(context, { actor, what: 'second factor removed' }, async (tx) => {
+    await requireConfirmed(tx, confirmed)
     const { numDeletedRows } = await tx
       .deleteFrom('authenticators')
       .where('user_id', '=', session.userId)
@@ -111,14 +120,13 @@ export async function removeFactorsOf(
 ): Promise<void> {
   if (userId === session.userId)
     throw new ConflictError('Remove your own second factors on your page Account', [], 'conflict')
-  const sessions = await change(context, { actor, what: 'second factors removed' }, async (tx) => {
+  const ended = await change(context, { actor, what: 'second factors removed' }, async (tx) => {
     const user = await tx.selectFrom('users').select('username').where('id', '=', userId).executeTakeFirst()
     if (!user) throw new NotFoundError('Person')
     await deleteFactors(tx, userId)
-    const open = await tx.selectFrom('sessions').select('id').where('user_id', '=', userId).execute()
-    return { value: open, touched: {}, name: user.username }
+    return { value: await takeSessions(tx, userId), touched: {}, name: user.username }
   })
-  for (const { id } of sessions) await removeSession(context, id)
+  tellEnded(context, ended)
 }
 
 export async function deleteFactors(tx: Kysely<Database>, userId: number): Promise<void> {

@@ -13,6 +13,7 @@ import { change } from '../../../changes/change.ts'
 import type { Context } from '../../../context.ts'
 import { ConflictError, ValidationError } from '../../errors.ts'
 import type { Session } from '../sessions.ts'
+import { type Confirmed, requireConfirmed } from '../stamp.ts'
 import { giveFirstCodes } from './factors.ts'
 import { findRelyingParty } from './relying-party.ts'
 import { PasskeyStep, STEP_SECONDS } from './step-tokens.ts'
@@ -27,7 +28,8 @@ const ALGORITHMS = [-8, -7, -257]
  */
 export async function beginPasskey(
   context: Context,
-  { userId, username, sessionId }: Session,
+  { userId, username }: Session,
+  confirmed: Confirmed,
   site: string,
 ): Promise<NewPasskeyStart> {
   const party = await findRelyingParty(context, site)
@@ -42,7 +44,7 @@ export async function beginPasskey(
     throw new ConflictError(`An account has at most ${LIMITS.passkeys} passkeys. Remove one first.`)
   const challenge = context.randomBytes(32).toString('base64url')
   const userHandle = known[0]?.user_handle ?? context.randomBytes(32).toString('base64url')
-  const step: PasskeyStep = { sessionId, challenge, party, userHandle }
+  const step: PasskeyStep = { confirmed, challenge, party, userHandle }
   return {
     ticket: context.stepTokens.seal('new passkey', STEP_SECONDS, step),
     passkey: {
@@ -64,7 +66,7 @@ export async function beginPasskey(
   }
 }
 
-/** @throws ValidationError, ConflictError */
+/** @throws ValidationError, ConflictError, and what `requireConfirmed` throws */
 export async function addPasskey(
   context: Context,
   actor: Actor,
@@ -72,7 +74,7 @@ export async function addPasskey(
   { ticket, name, passkey }: NewPasskeyForm,
 ): Promise<GivenCodes & { passkey: Passkey }> {
   const { data: step } = PasskeyStep.safeParse(context.stepTokens.open('new passkey', ticket))
-  if (step?.sessionId !== sessionId) throw refusal('Begin again: this took too long')
+  if (step?.confirmed.sessionId !== sessionId) throw refusal('Begin again: this took too long')
   const key = await readKey(passkey, step).catch((error: unknown) => {
     context.log.info({ reason: error instanceof Error ? error.message : '' }, 'a new passkey was refused')
     return undefined
@@ -87,6 +89,7 @@ export async function addPasskey(
     created_at: new Date(context.clock()).toISOString(),
   }
   return await change(context, { actor, what: 'second factor added' }, async (tx) => {
+    await requireConfirmed(tx, step.confirmed)
     const taken = await tx
       .selectFrom('passkeys')
       .select('id')

@@ -6,7 +6,9 @@ import { change } from '../../../changes/change.ts'
 import type { Context } from '../../../context.ts'
 import { NotFoundError } from '../../errors.ts'
 import { isSameHash } from '../../secrets/secrets.ts'
+import { refuseLastWayIn } from '../password-rule.ts'
 import type { Session } from '../sessions.ts'
+import { type Confirmed, requireConfirmed } from '../stamp.ts'
 import { settleLast } from './factors.ts'
 import type { RelyingParty } from './relying-party.ts'
 import { STEP_SECONDS } from './step-tokens.ts'
@@ -143,9 +145,11 @@ export async function removePasskey(
   context: Context,
   actor: Actor,
   session: Session,
+  confirmed: Confirmed,
   id: number,
 ): Promise<void> {
   await change(context, { actor, what: 'second factor removed' }, async (tx) => {
+    await requireConfirmed(tx, confirmed)
     const passkey = await tx
       .deleteFrom('passkeys')
       .where('id', '=', id)
@@ -154,6 +158,7 @@ export async function removePasskey(
       .executeTakeFirst()
     if (!passkey) throw new NotFoundError('Passkey')
     await settleLast(context, tx, session)
+    await refuseLastWayIn(tx, session.userId)
     return { value: undefined, touched: {}, name: `passkey ${passkey.name}` }
   })
 }

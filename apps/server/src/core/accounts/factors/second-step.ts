@@ -4,8 +4,9 @@ import type { FactorKind, PasskeyRequest, SecondStep } from '@postern/contract/s
 import type { Context } from '../../../context.ts'
 import { ConflictError, UnauthenticatedError } from '../../errors.ts'
 import { hashToken } from '../../secrets/secrets.ts'
-import { type BegunSession, beginSession, type SignInPlace } from '../begin-session.ts'
+import { type BegunSession, beginSession, type Entrant, type SignInPlace } from '../begin-session.ts'
 import { isKnownSource, sourceOf } from '../sources.ts'
+import { type Checked, stampOf } from '../stamp.ts'
 import { useAuthenticator, useRecovery } from './authenticator.ts'
 import { signInOver } from './limits.ts'
 import { listKeysAt, PASSKEYS_NOT_HERE, requestOf, verifyPasskey } from './passkeys.ts'
@@ -13,12 +14,16 @@ import { countRecoveryCodes } from './recovery-codes.ts'
 import { findRelyingParty, type RelyingParty } from './relying-party.ts'
 import { SignInStep, STEP_SECONDS } from './step-tokens.ts'
 
-/** The next step for a person whose password was right; undefined: the account has no second factor. */
+/**
+ * The next step for a person whose password was right, or who comes from a provider.
+ * @returns undefined when the account has no second factor
+ */
 export async function findSecondStep(
   context: Context,
-  userId: number,
+  { id: userId, stamp }: Checked,
   place: SignInPlace,
   key: string | undefined,
+  providerId: number | null = null,
 ): Promise<SecondStep | undefined> {
   const { db } = context
   const app = await db
@@ -31,8 +36,8 @@ export async function findSecondStep(
   const party = await findRelyingParty(context, place.site)
   const passkeys = party ? await listKeysAt(context, userId, party) : []
   const codes = await countRecoveryCodes(db, userId)
-  const { stamp } = await getUser(context, userId)
-  const { ticket, passkey } = begin(context, { userId, stamp, party: party ?? null }, place, key, passkeys)
+  const beginning = { userId, providerId, stamp, party: party ?? null }
+  const { ticket, passkey } = begin(context, beginning, place, key, passkeys)
   const kinds: (FactorKind | false)[] = [
     passkeys.length > 0 && 'passkey',
     app !== undefined && 'code',
@@ -56,7 +61,13 @@ export async function beginPasskeySignIn(
 ): Promise<PasskeyStart> {
   const party = await findRelyingParty(context, place.site)
   if (!party) throw new ConflictError(PASSKEYS_NOT_HERE)
-  const { ticket, passkey } = begin(context, { userId: null, stamp: '', party }, place, key, [])
+  const { ticket, passkey } = begin(
+    context,
+    { userId: null, providerId: null, stamp: '', party },
+    place,
+    key,
+    [],
+  )
   // There is one where there is a party.
   return { ticket, passkey: passkey as PasskeyRequest }
 }
@@ -79,7 +90,7 @@ export async function finishByCode(
     : await useRecovery(context, user, code, place.address)
   if (!isRight) throw new UnauthenticatedError(MESSAGES.wrongCode, 'factor')
   succeed()
-  return await beginSession(context, user, place, key)
+  return await beginSession(context, { ...user, providerId: step.providerId }, place, key)
 }
 
 /** @throws UnauthenticatedError, TooManyError */
@@ -94,21 +105,24 @@ export async function finishByPasskey(
   const expected = step.userId === null ? undefined : await getUser(context, step.userId)
   if (expected && expected.stamp !== step.stamp) throw signInOver()
   const succeed = await take(context, step, place, { user: expected, isShort: false })
+  // Before the answer is checked: a passkey that is removed meanwhile lets nobody in.
+  const user = expected ?? (await findOwner(context, answer.id))
   const { challenge, party } = step
   const userId = await verifyPasskey(context, answer, { challenge, party, userId: expected?.id })
   if (userId === undefined) throw new UnauthenticatedError('This passkey is not known here', 'factor')
+  if (user?.id !== userId) throw signInOver()
   succeed()
-  const user = expected ?? (await getUser(context, userId))
-  return { ...(await beginSession(context, user, place, key)), username: user.username }
+  const session = await beginSession(context, { ...user, providerId: step.providerId }, place, key)
+  return { ...session, username: user.username }
 }
 
-interface Beginning extends Pick<SignInStep, 'userId' | 'stamp'> {
+interface Beginning extends Pick<SignInStep, 'userId' | 'providerId' | 'stamp'> {
   party: RelyingParty | null
 }
 
 function begin(
   { stepTokens, randomBytes }: Context,
-  { userId, stamp, party }: Beginning,
+  { userId, providerId, stamp, party }: Beginning,
   place: SignInPlace,
   key: string | undefined,
   passkeys: Parameters<typeof requestOf>[2],
@@ -116,7 +130,7 @@ function begin(
   const challenge = randomBytes(32).toString('base64url')
   const step: SignInStep = {
     id: randomBytes(12).toString('base64url'),
-    userId,
+    ...{ userId, providerId },
     network: sourceOf(place).network,
     keyHash: key === undefined ? null : hashToken(key),
     ...{ stamp, challenge, party },
@@ -155,13 +169,26 @@ async function take(
   return context.factorLimits.take({ id, account: String(user?.id ?? 'any'), source, isKnown, isShort })
 }
 
-async function getUser({ db }: Context, id: number) {
-  const user = await db
-    .selectFrom('users')
-    .select(['id', 'username', 'password_hash'])
-    .where('id', '=', id)
-    .where('is_disabled', '=', 0)
-    .executeTakeFirst()
+/** @throws UnauthenticatedError */
+async function getUser({ db }: Context, id: number): Promise<Entrant> {
+  const user = await selectUsers(db).where('id', '=', id).executeTakeFirst()
   if (!user) throw signInOver()
-  return { id, username: user.username, stamp: hashToken(user.password_hash ?? '') }
+  return await toEntrant(db, user)
+}
+
+/** The person whose passkey this is. */
+async function findOwner({ db }: Context, credential: string): Promise<Entrant | undefined> {
+  const owner = db.selectFrom('passkeys').select('user_id').where('credential', '=', credential)
+  const user = await selectUsers(db).where('id', 'in', owner).executeTakeFirst()
+  return user && (await toEntrant(db, user))
+}
+
+function selectUsers(db: Context['db']) {
+  return db.selectFrom('users').select(['id', 'username', 'password_hash']).where('is_disabled', '=', 0)
+}
+
+type Row = { id: number; username: string; password_hash: string | null }
+
+async function toEntrant(db: Context['db'], { id, username, password_hash }: Row): Promise<Entrant> {
+  return { id, username, stamp: await stampOf(db, { id, password_hash }) }
 }

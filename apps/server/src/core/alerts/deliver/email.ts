@@ -15,11 +15,14 @@ const WHOLE_MS = 30_000
 
 type Parts = Pick<Context, 'config' | 'network' | 'tunnel' | 'outside'>
 
+/** The text ends with the address. */
+type MailText = Pick<AlertMessage, 'title' | 'text' | 'url'>
+
 /** @param id the same at each try. @throws DeliveryError */
 export async function sendMail(
   parts: Parts,
   channel: OpenChannel,
-  message: AlertMessage,
+  message: MailText,
   id: string,
 ): Promise<void> {
   const host = channel.host ?? ''
@@ -66,7 +69,7 @@ function optionsOf({ outside, config }: Parts, channel: OpenChannel, address: st
 }
 
 /** Plain text, so that no name in it is markup. */
-function mailOf({ config }: Parts, channel: OpenChannel, message: AlertMessage, id: string) {
+function mailOf({ config }: Parts, channel: OpenChannel, message: MailText, id: string) {
   const domain = channel.sender?.split('@')[1] ?? config.publicHost
   return {
     from: { name: 'Postern', address: channel.sender ?? '' },

@@ -1,7 +1,8 @@
+import type { ReactNode } from 'react'
 import './Pairs.css'
 
 /** Names with their values. */
-export function Pairs({ pairs }: { pairs: readonly (readonly [name: string, value: string])[] }) {
+export function Pairs({ pairs }: { pairs: readonly (readonly [name: string, value: ReactNode])[] }) {
   return (
     <dl className="pairs">
       {pairs.map(([name, value]) => (

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { createExec } from '@postern/host/processes/exec'
 import { expect, test } from 'vitest'
-import { readEnvironment } from '../config.ts'
-import { runCli } from './cli.ts'
+import { readEnvironment } from '../../config.ts'
+import { runCli } from '../cli.ts'
 
 async function render(shell: string): Promise<string> {
   const lines: string[] = []
@@ -51,7 +51,12 @@ test('zsh and fish get the same commands and options, with what each command doe
   expect(zsh).toContain("'rm:delete a service'")
   expect(zsh).toMatch(/^ {4}share\) compadd -- --help .*--ttl/m)
   expect(fish).toContain("complete -c postern -n __fish_use_subcommand -a rm -d 'delete a service'")
-  expect(fish).toContain("complete -c postern -n '__fish_seen_subcommand_from share' -l ttl")
+  expect(fish).toContain("complete -c postern -n '__fish_seen_subcommand_from share' -l ttl -r")
+  // Names come from the server, where there are some.
+  expect(zsh).toContain('command postern complete zsh')
+  expect(fish).toContain("'__fish_seen_subcommand_from share' -l node -x -a '(__postern_names)'")
+  expect(fish).toContain("'__fish_seen_subcommand_from rm' -f -a '(__postern_names)'")
+  expect(fish).not.toContain("'__fish_seen_subcommand_from apply' -f")
 })
 
 test('another shell is refused', async () => {

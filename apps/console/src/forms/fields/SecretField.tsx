@@ -1,13 +1,11 @@
-import type { ChannelFormInput, ChannelSecret } from '@postern/contract/alerts/channels'
 import type { ReactNode } from 'react'
-import { type Control, useController } from 'react-hook-form'
+import { type FieldValues, useController } from 'react-hook-form'
 import { Button } from '../../ui/Button.tsx'
 import { Field } from '../../ui/input/Field.tsx'
-import { TextField } from '../fields/TextField.tsx'
+import { type Binding, TextField } from './TextField.tsx'
+import './SecretField.css'
 
 interface Props {
-  control: Control<ChannelFormInput, unknown, unknown>
-  name: ChannelSecret
   label: string
   hint?: ReactNode
   placeholder?: string
@@ -16,8 +14,16 @@ interface Props {
   isShown?: boolean
 }
 
-/** A secret: one that is stored is not shown, and stays until it is replaced. */
-export function SecretField({ control, name, label, hint, placeholder, required, isShown }: Props) {
+/** A secret: one that is stored (null) is not shown, and stays until it is replaced. */
+export function SecretField<V extends FieldValues, T>({
+  control,
+  name,
+  label,
+  hint,
+  placeholder,
+  required,
+  isShown,
+}: Binding<V, T> & Props) {
   const { field, fieldState } = useController({ control, name })
   if (field.value === null)
     return (
