@@ -1,5 +1,8 @@
+import { once } from 'node:events'
 import { chmod } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { connect } from 'node:tls'
 import type { CreatedApiToken } from '@postern/contract/api-tokens'
 import { shared } from '@postern/testkit/shared'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -72,4 +75,33 @@ test("no service at the console's host gets a token, and one at its own domain g
   ] as const)
     await ask(host, path, bearer(text))
   expect(service.seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer theirs', 'Bearer theirs'])
+})
+
+test('what a token may do is asked again when a body has come in, at the public address too', async () => {
+  const form = { name: 'slow', role: 'editor', password: site.password }
+  const made = (await site.api.call('POST', '/api/tokens', form)).json as CreatedApiToken
+  const body = JSON.stringify({ name: 'late' })
+  const socket = connect({
+    port: lab.httpsPort,
+    host: '127.0.0.1',
+    servername: CONSOLE,
+    rejectUnauthorized: false,
+  })
+  await once(socket, 'secureConnect')
+  const head = [
+    'POST /api/nodes HTTP/1.1',
+    `Host: ${CONSOLE}`,
+    `Authorization: Bearer ${made.token}`,
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+  ]
+  socket.write(`${head.join('\r\n')}\r\n\r\n`)
+  // Until the server has looked at the head.
+  await pause(500)
+  expect((await site.api.call('DELETE', `/api/tokens/${made.id}`)).status).toBe(200)
+  socket.write(body)
+  const [answer] = await once(socket, 'data')
+  socket.destroy()
+  expect(String(answer)).toMatch(/^HTTP\/1\.1 401 /)
+  expect((await site.api.call('GET', '/api/nodes?search=late')).json).toEqual([])
 })

@@ -3,10 +3,10 @@ import type { ActorKind } from '@postern/contract/history/history'
 /** Who or what made a change, as it was called then. */
 export interface Actor {
   kind: ActorKind
-  /** Of the account, the token, the node or the edge; null for the installation itself. */
+  /** The id of the account, token, node or edge; null for the installation itself. */
   id: number | null
   name: string
-  /** Of a token: its person. */
+  /** The person whose token this is. */
   personId?: number
   /** From which address it was asked for; null where nobody asked. */
   address: string | null

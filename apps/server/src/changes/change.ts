@@ -100,7 +100,7 @@ async function recordChange(
   await notePending(tx, note, kept)
 }
 
-/** Of one person, or one token. */
+/** How many changes of one person, or one token, may wait. */
 const MOST_PENDING = 10
 
 /** @throws ConflictError for what could not be taken back, so that it is not done either */

@@ -15,7 +15,7 @@ type Row = Pick<
 /**
  * Lets go of entries: each run of them becomes one that says how many there were, with the hashes before and after. The
  * oldest of the chain leave none; it begins after them.
- * @param revisions of entries, of before the chain too
+ * @param revisions may include entries older than the chain
  */
 export async function foldEntries(tx: Transaction<Database>, revisions: readonly number[]): Promise<void> {
   const list = sql`(SELECT value FROM json_each(${JSON.stringify(revisions)}))`

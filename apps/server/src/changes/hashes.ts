@@ -64,5 +64,5 @@ export async function hashGone(db: Kysely<Database>): Promise<string> {
 /** As the index of them has it. */
 const IS_GONE = sql`(folded IS NOT NULL OR is_stripped = 1)`
 
-/** Of a history from which nothing went. */
+/** The hash for a history that has lost nothing. */
 export const NOTHING_GONE = sha256('[] []')

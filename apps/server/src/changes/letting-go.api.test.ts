@@ -227,7 +227,7 @@ describe('by way of the installation', () => {
     await until('their ends', async () => (await eve.get('/api/services')).json().length === 1)
     const all = await rows()
     expect(all.map(({ what }) => what)).toContain('person given a new password')
-    // Of those whose records are gone nobody can tell who set them.
+    // Once its records are gone, nobody can tell who set an end.
     for (const { share } of all.filter(({ what }) => /ended/.test(what)))
       expect(['ends', `person ${eve.userId}`]).toContain(share)
   })

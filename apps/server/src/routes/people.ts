@@ -67,7 +67,6 @@ export function accountRoutes(app: FastifyInstance): void {
   )
   route(app, endpoints.confirmAccount, async ({ context, caller, body, request }) => {
     await confirmPassword(context, caller, body.password, arrivalOf(request))
-    context.confirmations.note(caller.sessionId)
     return {}
   })
   route(app, endpoints.listSessions, ({ context, caller }) => listOwnSessions(context, caller))

@@ -4,6 +4,7 @@ import type { SecondStep } from '@postern/contract/sign-in/second-step'
 import type { Context } from '../../context.ts'
 import { ForbiddenError, UnauthenticatedError, ValidationError } from '../errors.ts'
 import { type BegunSession, beginSession, type SignInPlace } from './begin-session.ts'
+import { isNewSession } from './confirmations.ts'
 import { findSecondStep } from './factors/second-step.ts'
 import type { Attempt } from './login-limits.ts'
 import { refusePassword } from './password-rule.ts'
@@ -60,9 +61,6 @@ export async function signIn(
   return step ?? (await beginSession(context, { ...checked, username: form.username }, place, key))
 }
 
-/** An account without a password confirms by a session that began at most this long ago. */
-export const RECENT_MS = 10 * 60_000
-
 /**
  * For what a person at an unlocked screen must not do.
  * @param arrival how the request came in
@@ -86,7 +84,8 @@ export async function confirmPassword(
     return { id: userId, stamp, sessionId }
   }
   if (password_hash === null) {
-    await requireRecent(context, sessionId)
+    if (!(await isNewSession(context, sessionId)))
+      throw new ForbiddenError(MESSAGES.signInAgain, 'sign_in_again')
     return await confirmed()
   }
   if (password === null) throw new ValidationError([{ field: 'password', message: MESSAGES.required }])
@@ -96,17 +95,8 @@ export async function confirmPassword(
   const isRight = await compare(context, password, password_hash, attempt)
   if (!isRight) throw new ValidationError([{ field: 'password', message: MESSAGES.wrongPassword }])
   attempt.succeed()
+  context.confirmations.note(sessionId)
   return await confirmed()
-}
-
-async function requireRecent({ db, clock }: Context, sessionId: number): Promise<void> {
-  const session = await db
-    .selectFrom('sessions')
-    .select('created_at')
-    .where('id', '=', sessionId)
-    .executeTakeFirst()
-  if (session && clock() - Date.parse(session.created_at) <= RECENT_MS) return
-  throw new ForbiddenError(MESSAGES.signInAgain, 'sign_in_again')
 }
 
 /** Only a wrong password is a failure: when the server was too busy to check it, the attempt does not count. */

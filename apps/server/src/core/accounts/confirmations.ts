@@ -3,11 +3,11 @@ import type { Database } from '../../db/schema.ts'
 import { ForbiddenError } from '../errors.ts'
 
 /** How long a sign-in, or a password given once more, counts. */
-const COUNTS_MS = 10 * 60_000
+export const RECENT_MS = 10 * 60_000
 /** Sessions to remember; the oldest go, and are asked anew. */
 const MOST = 1000
 
-/** Sessions in which the person has just given the password once more. Kept in memory: after a restart it is asked anew. */
+/** Sessions in which the person has just given the password once more, in memory: after a restart it is asked anew. */
 export interface Confirmations {
   note(sessionId: number): void
   isRecent(sessionId: number): boolean
@@ -24,27 +24,33 @@ export function createConfirmations(clock: () => number): Confirmations {
         noted.delete(oldest)
       }
     },
-    isRecent: (sessionId) => clock() - (noted.get(sessionId) ?? Number.NEGATIVE_INFINITY) <= COUNTS_MS,
+    isRecent: (sessionId) => clock() - (noted.get(sessionId) ?? Number.NEGATIVE_INFINITY) <= RECENT_MS,
   }
 }
 
 interface Parts {
   db: Kysely<Database>
-  confirmations: Confirmations
   clock(): number
+}
+
+/** Whether a session began a short while ago. */
+export async function isNewSession({ db, clock }: Parts, sessionId: number): Promise<boolean> {
+  const session = await db
+    .selectFrom('sessions')
+    .select('created_at')
+    .where('id', '=', sessionId)
+    .executeTakeFirst()
+  return session !== undefined && clock() - Date.parse(session.created_at) <= RECENT_MS
 }
 
 /**
  * An open screen must not become a way in for somebody else.
  * @throws ForbiddenError when the sign-in was a while ago, and the password was not given since
  */
-export async function requireRecent({ db, clock, confirmations }: Parts, sessionId: number): Promise<void> {
-  if (confirmations.isRecent(sessionId)) return
-  const session = await db
-    .selectFrom('sessions')
-    .select('created_at')
-    .where('id', '=', sessionId)
-    .executeTakeFirst()
-  if (session && clock() - Date.parse(session.created_at) <= COUNTS_MS) return
+export async function requireRecent(
+  parts: Parts & { confirmations: Confirmations },
+  sessionId: number,
+): Promise<void> {
+  if (parts.confirmations.isRecent(sessionId) || (await isNewSession(parts, sessionId))) return
   throw new ForbiddenError('Give your password once more: this decides who may come in.', 'confirm')
 }

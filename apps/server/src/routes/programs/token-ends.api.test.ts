@@ -5,7 +5,7 @@ import { type Client, startTestServer } from '@postern/testkit/server'
 import { fresh } from '@postern/testkit/shared'
 import { describe, expect, test } from 'vitest'
 import { CONFIRMED, makeApiToken } from '../../../test/programs-lab.ts'
-import { RECENT_MS } from '../../core/accounts/accounts.ts'
+import { RECENT_MS } from '../../core/accounts/confirmations.ts'
 import { setNewPassword } from '../../core/accounts/new-password.ts'
 
 const server = fresh(() => startTestServer({ now: Date.parse('2026-11-21T12:00:00Z') }))
