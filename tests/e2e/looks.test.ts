@@ -204,6 +204,11 @@ async function openRevoke(page: Page): Promise<void> {
   await choose(page, 'Actions for token ci-runner', 'Revoke')
 }
 
+/** A chart is loaded when it comes into view, and on a phone it may begin below the screen. */
+async function scrollToChart(page: Page): Promise<void> {
+  await page.getByRole('heading', { name: 'Traffic' }).scrollIntoViewIfNeeded()
+}
+
 async function openChart(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Response Time' }).click()
   await page.getByRole('button', { name: 'Day', exact: true }).click()
@@ -219,13 +224,14 @@ async function openTable(page: Page): Promise<void> {
 }
 
 async function showTraffic(page: Page): Promise<void> {
-  await page.getByRole('heading', { name: 'Traffic' }).scrollIntoViewIfNeeded()
+  await scrollToChart(page)
   await page.getByRole('button', { name: 'Table' }).click()
   await page.getByRole('button', { name: 'Bytes' }).click()
 }
 
 async function openDomainTraffic(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Services of grafana.example.com' }).click()
+  await scrollToChart(page)
   await page.getByRole('button', { name: 'Requests', exact: true }).click()
 }
 
