@@ -1,4 +1,6 @@
 import type { ActorKind } from '@postern/contract/history/history'
+import type { Transaction } from 'kysely'
+import type { Database } from '../db/schema.ts'
 
 /** Who or what made a change, as it was called then. */
 export interface Actor {
@@ -16,6 +18,13 @@ export interface Actor {
   undoes?: number
   /** In ms: what is done now is taken back after this time, unless a person keeps it. */
   takeBackIn?: number
+  /**
+   * Asked in the transaction of each change: while the work before it waited for others, rights may have been lost.
+   * @throws UnauthenticatedError, ForbiddenError
+   */
+  requireRights?: (tx: Transaction<Database>) => Promise<void>
+  /** Asked by a change that lets somebody in, see `ways-in.ts`. @throws ForbiddenError */
+  requireRecent?: (tx: Transaction<Database>) => Promise<void>
 }
 
 /** @param address '' where nobody can tell */

@@ -5,8 +5,9 @@ import type { Actor } from './actor.ts'
 import { appendEntry } from './chain.ts'
 import { HISTORY_BOUNDS, type HistoryBounds } from './letting-go.ts'
 import type { LiveBus, Touched } from './live.ts'
-import { type ChangeRecord, endRecording, type KeptRecords, startRecording, writeRecords } from './records.ts'
+import { type ChangeRecord, endRecording, parseRecord, startRecording, writeRecords } from './records.ts'
 import { whyNotUndone } from './undoable.ts'
+import { letsSomebodyIn } from './ways-in.ts'
 
 export interface Changer {
   readonly db: Kysely<Database>
@@ -45,6 +46,7 @@ export class Unchanged<T> extends Error {
 /**
  * Runs `work` and records the change in one transaction, then notifies the bus. Inside, only `tx` may be used: there
  * is one connection, and `db` would wait for this transaction forever.
+ * @throws UnauthenticatedError, ForbiddenError when the actor may not do this any more, or must be asked once more
  */
 export async function change<T>(
   context: Changer,
@@ -53,6 +55,7 @@ export async function change<T>(
 ): Promise<T> {
   const { revision, changed } = await context.db.transaction().execute(async (tx) => {
     const revision = await takeRevision(tx)
+    await note.actor.requireRights?.(tx)
     await startRecording(tx)
     const changed = await work(tx, revision)
     const what = whatOf(note, changed)
@@ -95,9 +98,12 @@ async function recordChange(
   const { nodes = [], services = [], domains = [] } = touched
   const shownAt = { nodeId: services[0]?.nodeId ?? nodes[0] ?? null, domainId: domains[0] ?? null }
   const kept = await endRecording(tx, records)
+  const { actor } = note
+  const whole = kept.records.map(parseRecord)
+  if (await letsSomebodyIn(tx, whole, actor)) await actor.requireRecent?.(tx)
   await writeRecords(tx, note.revision, kept)
   await appendEntry(tx, { ...note, name: name ?? null, ...shownAt, kept }, bounds)
-  await notePending(tx, note, kept)
+  await notePending(tx, note, whole, kept.leftOut)
 }
 
 /** How many changes of one person, or one token, may wait. */
@@ -107,12 +113,11 @@ const MOST_PENDING = 10
 async function notePending(
   tx: Transaction<Database>,
   { actor, revision, at }: ChangeNote & { revision: number; at: string },
-  { records, leftOut }: KeptRecords,
+  records: readonly ChangeRecord[],
+  leftOut: number,
 ): Promise<void> {
   if (actor.takeBackIn === undefined) return
-  const read = (json: string | null) => (json === null ? null : JSON.parse(json))
-  const all = records.map((record) => ({ ...record, before: read(record.before), after: read(record.after) }))
-  const why = whyNotUndone(actor.kind, all, leftOut)
+  const why = whyNotUndone(actor.kind, records, leftOut)
   if (why !== null) throw new ConflictError(why)
   const { count } = await tx
     .selectFrom('pending_changes')

@@ -212,6 +212,12 @@ function keep(all: readonly ChangeRecord[]): KeptRecords {
   return kept
 }
 
+/** As it was before it was rendered. */
+export function parseRecord(record: KeptRecords['records'][number]): ChangeRecord {
+  const read = (json: string | null): Fields | null => (json === null ? null : JSON.parse(json))
+  return { ...record, before: read(record.before), after: read(record.after) }
+}
+
 const render = (fields: Fields | null) => (fields === null ? null : JSON.stringify(fields))
 
 /** One statement for all, however many. */

@@ -86,14 +86,18 @@ export async function authenticate(
   endpoint: Endpoint,
 ): Promise<Caller> {
   const caller = await findCaller(context, request, endpoint)
-  if (!isPerson(caller)) return caller
+  if (isPerson(caller)) refuseRights(context, caller, endpoint)
+  return caller
+}
+
+/** @throws ForbiddenError */
+export function refuseRights(context: Context, caller: PersonCaller, endpoint: Endpoint): void {
   refuseRole(caller, endpoint)
   if (!endpoint.isOwn && lacksFactor(context, caller))
     throw new ForbiddenError(
       'Set up a second factor first: this installation requires one. Sign in to its console to do so.',
       'second_factor',
     )
-  return caller
 }
 
 /**

@@ -11,6 +11,7 @@ import { contextFor, refuseBeyondReach, withoutHiddenNames } from './access.ts'
 import { actorOf, authenticate, type Caller, type CallerOf } from './auth.ts'
 import { compressAnswer, isCompressible } from './compression.ts'
 import { bodyOf, parseBody, parseParams, parseQuery } from './parse.ts'
+import { rightsOf } from './rights.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -118,7 +119,11 @@ export function parseCall<E extends Endpoint>(
   return {
     context: contextFor(request.server.context, caller, endpoint),
     caller: parsed(caller),
-    actor: { ...actorOf(caller, request), ...readTakeBack(caller, request) },
+    actor: {
+      ...actorOf(caller, request),
+      ...rightsOf(request.server.context, caller, endpoint),
+      ...readTakeBack(caller, request),
+    },
     params: parsed(parseParams(endpoint, request)),
     query: parsed(parseQuery(endpoint, request)),
     request,

@@ -11,7 +11,7 @@ import {
   Passkey,
   PasskeyNameForm,
 } from '../sign-in/factors.ts'
-import { deleted, type Endpoint, everybody, managePeople } from './endpoint.ts'
+import { deleted, type Endpoint, everybody, letIn } from './endpoint.ts'
 
 const own = { ...everybody, noun: 'Account' } as const
 
@@ -84,7 +84,7 @@ export const factors = {
     method: 'DELETE',
     path: '/api/people/:id/factors',
     noun: 'Person',
-    ...managePeople,
+    ...letIn,
     params: byId,
     answer: deleted,
   },

@@ -156,7 +156,7 @@ export const people = {
     method: 'PATCH',
     path: '/api/people/:id/enable',
     noun: 'Person',
-    ...managePeople,
+    ...letIn,
     params: byId,
     body: nothing,
     answer: Person,

@@ -126,7 +126,7 @@ function isBoundTo(keyHash: string | null, key: string | undefined): boolean {
   return isSameHash(keyHash, hashToken(key))
 }
 
-function selectSessions(context: Context) {
+function selectSessions(context: Pick<Context, 'db' | 'clock'>) {
   return context.db
     .selectFrom('sessions')
     .innerJoin('users', 'users.id', 'sessions.user_id')
@@ -152,19 +152,31 @@ type SessionRow = Selectable<Database['sessions']> & {
   has_factor: unknown
 }
 
-async function use(
-  context: Context,
-  row: Omit<SessionRow, 'token_hash' | 'host' | 'browser' | 'provider_id'>,
-  address: string | null,
-): Promise<Session | undefined> {
+type Row = Omit<SessionRow, 'token_hash' | 'host' | 'browser' | 'provider_id'>
+
+async function use(context: Context, row: Row, address: string | null): Promise<Session | undefined> {
   const now = context.clock()
   const end = Date.parse(row.created_at) + SESSION_MAX_MS
   if (end <= now) return undefined
   const expiresAt = Math.min(now + SESSION_MS, end)
   await noteUse(context, row, { expiresAt, address })
+  return await toSession(context, row, expiresAt)
+}
+
+async function toSession({ db }: Pick<Context, 'db'>, row: Row, expiresAt: number): Promise<Session> {
   const { id: sessionId, user_id: userId, username, role } = row
-  const reach = await readReach(context.db, userId, row)
+  const reach = await readReach(db, userId, row)
   return { sessionId, userId, username, role, reach, hasFactor: row.has_factor === 1, expiresAt }
+}
+
+/** As it is now. @throws UnauthenticatedError when it has ended */
+export async function getSession(
+  context: Pick<Context, 'db' | 'clock'>,
+  sessionId: number,
+): Promise<Session> {
+  const row = await selectSessions(context).where('sessions.id', '=', sessionId).executeTakeFirst()
+  if (!row) throw new UnauthenticatedError()
+  return await toSession(context, row, row.expires_at)
 }
 
 async function noteUse(

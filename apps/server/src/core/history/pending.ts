@@ -2,6 +2,7 @@ import type { PendingChange } from '@postern/contract/history/history'
 import { LIMITS } from '@postern/contract/limits'
 import { type Actor, INSTALLATION } from '../../changes/actor.ts'
 import { change } from '../../changes/change.ts'
+import { letsSomebodyIn } from '../../changes/ways-in.ts'
 import type { Context } from '../../context.ts'
 import type { Access } from '../access/access.ts'
 import { hideNames } from '../access/hidden-names.ts'
@@ -66,6 +67,7 @@ export async function keepChange(
   return await change(context, { actor, what: `kept revision ${revision}` }, async (tx) => {
     const gone = await tx.deleteFrom('pending_changes').where('revision', '=', revision).executeTakeFirst()
     if (gone.numDeletedRows === 0n) throw new NotFoundError('Change')
+    if (await letsSomebodyIn(tx, records, actor)) await actor.requireRecent?.(tx)
     const nodes = records.flatMap(({ nodeId }) => nodeId ?? [])
     const domains = records.flatMap(({ domainId }) => domainId ?? [])
     return { value: { id: revision }, touched: { nodes, domains }, ...(name !== null && { name }) }

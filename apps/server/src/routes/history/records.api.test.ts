@@ -5,6 +5,7 @@ import type { HistoryEntry } from '@postern/contract/history/history'
 import { createWireGuardKeys } from '@postern/host/wireguard-keys'
 import { startTestServer, TEST_ADMIN } from '@postern/testkit/server'
 import { shared } from '@postern/testkit/shared'
+import type { InjectOptions } from 'fastify'
 import { expect, it, test } from 'vitest'
 import { CONFIRMED } from '../../../test/programs-lab.ts'
 
@@ -183,7 +184,7 @@ const WRITING: Record<string, (() => Promise<{ statusCode: number; body: string 
       to: '06:00',
       timeZone: 'Europe/Paris',
     }),
-  updateSettings: () => client.patch('/api/settings', { POSTERN_REQUESTS_DAYS: '5' }),
+  updateSettings: () => client.patch('/api/settings', { POSTERN_REQUESTS_DAYS: String(8 + ++names) }),
   makeBackup: 'a copy changes nothing',
   readInvite: 'a stranger asks',
   acceptInvite: 'the link ends, and a password is no field of the history: people/invites.api.test.ts',
@@ -268,6 +269,52 @@ test.each(all)('%s leaves an entry with what was before and after', async (name)
   const [record] = entry.records
   expect(record?.before === null && record.after === null).toBe(false)
 })
+
+/** From the next request to the endpoint on, its caller loses every right just before it changes anything. */
+function loseRightsIn({ method, path }: Endpoint): () => Promise<void> {
+  const { db } = server.context
+  const transaction = db.transaction
+  const inject: (options: InjectOptions) => unknown = server.app.inject
+  const address = new RegExp(`^${path.replace(/:[A-Za-z]+/g, '[^/]+')}$`)
+  let isIn = false
+  const lose = async () => {
+    await db.updateTable('users').set({ is_disabled: 1 }).execute()
+    await db.updateTable('node_tokens').set({ revoked: 1 }).execute()
+  }
+  const hear = (options: InjectOptions) => {
+    isIn ||= options.method === method && address.test(String(options.url))
+    return inject.call(server.app, options)
+  }
+  Object.assign(server.app, { inject: hear })
+  db.transaction = () => {
+    const begun = transaction.call(db)
+    const execute = begun.execute.bind(begun)
+    begun.execute = async (work) => {
+      if (isIn) await lose()
+      return await execute(work)
+    }
+    return begun
+  }
+  return async () => {
+    Object.assign(server.app, { inject })
+    Object.assign(db, { transaction })
+    await db.updateTable('users').set({ is_disabled: 0 }).execute()
+  }
+}
+
+test.each(all.filter(([name]) => typeof WRITING[name] === 'function'))(
+  '%s changes nothing for somebody who loses the right while it waits',
+  async (name, endpoint) => {
+    const restore = loseRightsIn(endpoint)
+    try {
+      // Checked above.
+      const answer = await (WRITING[name] as () => Promise<{ statusCode: number; body: string }>)()
+      expect([401, 403], answer.body).toContain(answer.statusCode)
+    } finally {
+      await restore()
+    }
+  },
+)
 
 it('has no secret in any text that is stored', async () => {
   const { db } = server.context
