@@ -11,6 +11,8 @@ export interface UsersTable extends Dated {
   /** Whether `user_nodes` and `user_domains` have all that the person may see; never for an admin. */
   is_limited: Generated<Flag>
   is_disabled: Generated<Flag>
+  /** A sign-in at a provider made it, and only that provider's rules give its role, until an administrator's link. */
+  is_made: Generated<Flag>
   /** ms since the epoch; null: never, or before this was kept. */
   last_sign_in_at: number | null
 }

@@ -176,6 +176,7 @@ export const UNTOLD: ReadonlySet<string> = new Set([
   'is_local',
   'replaces_id',
   'last_sign_in_at',
+  'is_made',
   // Public, but long, and nobody reads it.
   'chain',
   'system',

@@ -6,7 +6,7 @@ import { beginProviderLogin, finishProviderLogin } from '../core/console-sign-in
 import {
   addIdentity,
   listIdentities,
-  refuseMade,
+  refuseOther,
   removeIdentity,
 } from '../core/console-sign-in/own-identities.ts'
 import { previewRules } from '../core/console-sign-in/preview.ts'
@@ -63,7 +63,7 @@ function identityRoutes(app: FastifyInstance): void {
   route(app, endpoints.listIdentities, ({ context, caller }) => listIdentities(context.db, caller.userId))
   route(app, endpoints.beginIdentity, async ({ context, caller, body, request }) => {
     const { id, ...confirmed } = await confirmPassword(context, caller, body.password, arrivalOf(request))
-    await refuseMade(context.db, id)
+    await refuseOther(context.db, id)
     const purpose = { kind: 'connect', userId: id, ...confirmed } as const
     return { address: await context.providerLogins.begin(body.provider, keyOf(request), purpose) }
   })

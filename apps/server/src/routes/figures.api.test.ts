@@ -1,11 +1,13 @@
 import type { ServiceAnswers, ServiceCount } from '@postern/contract/edge/edge-messages'
 import type { Figures, Traffic } from '@postern/contract/figures'
 import { connectEdgeClient } from '@postern/testkit/edge-client'
-import { startTestServer } from '@postern/testkit/server'
+import { letIn } from '@postern/testkit/people'
+import { type Client, startTestServer } from '@postern/testkit/server'
 import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { runUpkeep } from '../../test/upkeep.ts'
+import { domainKey } from '../core/figures/keys.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -163,6 +165,42 @@ it('the small lines of nodes and domains come in one answer for a page', async (
   ])
   const domain = await domainId('small.example.com')
   expect((await of(`domains?ids=${domain}`)).data[0]).toMatchObject({ id: domain, received: 20, sent: 300 })
+})
+
+it('a limited person sees at a shared domain what their own services carried', async () => {
+  const server = await startTestServer({ now: Date.parse('2026-11-21T12:00:00Z') })
+  onTestFinished(() => server.close())
+  const admin = await server.signIn()
+  const [own, other] = [await admin.createNode({ name: 'own' }), await admin.createNode({ name: 'other' })]
+  const { id: domain } = await admin.createDomain({
+    ...{ domain: 'corp.example.com', ssl: 'self-signed', skipValidation: true },
+  })
+  const expose = async (node: number, pathLocation: string) =>
+    (
+      await admin.post(`/api/services/${node}/http`, {
+        ...{ name: 's', domain: 'corp.example.com', pathLocation, backendPort: 80 },
+      })
+    ).json().id
+  const [blog, pay] = [await expose(own.id, '/blog'), await expose(other.id, '/pay')]
+  const minute = Math.floor(server.now / 60_000) - 1
+  const carried = { minute, connections: 1, sent: 0, answers: null }
+  await server.context.liveDb
+    .insertInto('counts')
+    .values([
+      { ...carried, service: blog, received: 10 },
+      { ...carried, service: pay, received: 4711 },
+      { ...carried, service: domainKey(domain), received: 4721 },
+    ])
+    .execute()
+  const { client } = await letIn(server, admin, {
+    ...{ username: 'vi', role: 'viewer', reach: { nodes: [own.id], domains: [] } },
+  })
+  const read = async (by: Client) => [
+    (await by.get(`/api/domains/${domain}/figures?span=hour`)).json().whole.received,
+    (await by.get(`/api/figures/domains?ids=${domain}`)).json().data[0].received,
+  ]
+  expect(await read(admin)).toEqual([4721, 4721])
+  expect(await read(client)).toEqual([10, 10])
 })
 
 it('the figures of a domain outlive its services, and are removed with it', async () => {

@@ -9,20 +9,21 @@ import { route } from '../http/route.ts'
 
 export function historyRoutes(app: FastifyInstance): void {
   const send = createExporter()
-  route(app, endpoints.listHistory, ({ context, caller, query }) => listHistory(context, caller, query))
+  route(app, endpoints.listHistory, ({ context, query }) => listHistory(context, context.access, query))
   route(app, endpoints.exportHistory, ({ context, actor, caller, query, reply }) => {
     const { format, token: _, ...filters } = query
-    const make = (signal: AbortSignal) => exportHistory(context, actor, caller, filters, format, signal)
+    const make = (signal: AbortSignal) =>
+      exportHistory(context, actor, context.access, filters, format, signal)
     return send({ context, caller, reply, name: 'history', format, make })
   })
-  route(app, endpoints.listPendingChanges, async ({ context, actor, caller }) => ({
-    data: await listPendingChanges(context, actor, caller),
+  route(app, endpoints.listPendingChanges, async ({ context, actor }) => ({
+    data: await listPendingChanges(context, actor, context.access),
   }))
-  route(app, endpoints.keepChange, ({ context, actor, caller, params }) =>
-    keepChange(context, actor, caller, params.id),
+  route(app, endpoints.keepChange, ({ context, actor, params }) =>
+    keepChange(context, actor, context.access, params.id),
   )
-  route(app, endpoints.undoChange, ({ context, actor, caller, params }) =>
-    undoChange(context, actor, caller, params.id),
+  route(app, endpoints.undoChange, ({ context, actor, params }) =>
+    undoChange(context, actor, context.access, params.id),
   )
-  route(app, endpoints.getChange, ({ context, caller, params }) => getChange(context, caller, params.id))
+  route(app, endpoints.getChange, ({ context, params }) => getChange(context, context.access, params.id))
 }

@@ -107,6 +107,9 @@ export const PRIVATE_KINDS: ReadonlySet<string> = new Set([
   'edge',
 ])
 
+/** Of those, what is about people's ways in: no program sees it either. */
+export const PEOPLE_KINDS: ReadonlySet<string> = new Set(['person', 'api-token', 'provider'])
+
 const filters = {
   /** In what was changed, in what was done, in who did it, or in the values of fields. */
   search: searchText,

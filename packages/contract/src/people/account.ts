@@ -15,6 +15,8 @@ export const PasswordForm = z.strictObject({
   endTokens: z._default(z.boolean(), true),
   /** Also takes away all connected accounts at providers, of which some may be somebody else's. */
   disconnect: z._default(z.boolean(), true),
+  /** Also removes all passkeys, for the same reason. */
+  removePasskeys: z._default(z.boolean(), true),
 })
 
 /** A sign-in of one's own that has not ended. */
@@ -40,9 +42,10 @@ export const EndedSessions = z.object({ ended: z.number() })
 /** How many API tokens were ended. */
 export const EndedTokens = z.object({ ended: z.number() })
 
-/** How many other sessions and API tokens ended with the password, and how many accounts at providers were disconnected. */
+/** How many other sessions and API tokens ended with the password, and what else was taken away. */
 export const ChangedPassword = z.object({
   ended: z.number(),
   endedTokens: z.number(),
+  removedPasskeys: z.number(),
   disconnected: z.number(),
 })

@@ -83,6 +83,8 @@ export const Person = z.object({
   apiTokens: z.number(),
   /** How many accounts at providers are connected. */
   identities: z.number(),
+  /** How many passkeys there are. */
+  passkeys: z.number(),
   created_at: f.time,
   updated_at: f.time,
 })

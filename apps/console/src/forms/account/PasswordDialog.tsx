@@ -1,5 +1,6 @@
 import { apiTokens } from '@postern/contract/endpoints/api-tokens'
 import { identities } from '@postern/contract/endpoints/console-sign-in'
+import { factors } from '@postern/contract/endpoints/factors'
 import { account as endpoints } from '@postern/contract/endpoints/people'
 import { type ChangedPassword, PasswordForm } from '@postern/contract/people/account'
 import { useQueryClient } from '@tanstack/react-query'
@@ -16,22 +17,27 @@ import { useFormShell } from '../shell/use-form-shell.ts'
 import { NewPasswordFields } from './NewPasswordFields.tsx'
 import { passwordTwice } from './password-twice.ts'
 
+/** All that somebody else may have added; its box is there where the person has some. */
+const TAKES_AWAY = { disconnect: true, removePasskeys: true }
+
 const Schema = passwordTwice(PasswordForm.shape, 'newPassword')
 
 /** A new password for the person who is signed in. */
 export function PasswordDialog({ onClose }: { onClose: () => void }) {
   const api = useApi()
   const queries = useQueryClient()
+  const passkeys = useAnswer(factors.getFactors, {}).data?.passkeys
   const connected = useAnswer(identities.listIdentities, {}).data
   const { form, shell } = useFormShell({
     schema: Schema,
-    values: { password: '', newPassword: '', repeated: '', endTokens: true, disconnect: true },
+    values: { password: '', newPassword: '', repeated: '', endTokens: true, ...TAKES_AWAY },
     failure: 'The password was not changed',
     async send({ repeated: _, ...body }) {
       const counts = await api.call(endpoints.changePassword, { body })
       toast.success('Password changed successfully!', endedText(counts))
       void reload(queries, { queryKey: [endpoints.listSessions.path] })
       void reload(queries, { queryKey: [identities.listIdentities.path] })
+      void reload(queries, { queryKey: [factors.getFactors.path] })
       void reload(queries, { queryKey: [apiTokens.listApiTokens.path] })
       onClose()
     },
@@ -59,6 +65,13 @@ export function PasswordDialog({ onClose }: { onClose: () => void }) {
         name="endTokens"
         label="End my API tokens too, in case somebody else made one"
       />
+      {passkeys !== undefined && passkeys.length > 0 && (
+        <CheckboxField
+          control={control}
+          name="removePasskeys"
+          label="Remove my passkeys too, in case somebody else added one"
+        />
+      )}
       {connected !== undefined && connected.length > 0 && (
         <CheckboxField
           control={control}
@@ -70,10 +83,16 @@ export function PasswordDialog({ onClose }: { onClose: () => void }) {
   )
 }
 
-function endedText({ ended, endedTokens, disconnected }: z.infer<typeof ChangedPassword>): string {
+function endedText({
+  ended,
+  endedTokens,
+  removedPasskeys,
+  disconnected,
+}: z.infer<typeof ChangedPassword>): string {
   const parts = [
     countText(ended, 'other session'),
     countText(endedTokens, 'API token'),
+    countText(removedPasskeys, 'passkey'),
     countText(disconnected, 'connected account'),
   ].filter(Boolean)
   return parts.length > 0 ? `Ended: ${new Intl.ListFormat('en').format(parts)}` : ''

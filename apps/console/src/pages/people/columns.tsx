@@ -31,17 +31,12 @@ export function columnsFor(
       head: 'Role',
       width: 'w-15',
       label: 'Role',
-      render: ({ role, apiTokens, identities }) => (
+      render: ({ role, apiTokens, identities, passkeys }) => (
         <>
           {ROLES[role].text}
-          {apiTokens > 0 && (
-            <span className="sub">{apiTokens === 1 ? '1 API token' : `${apiTokens} API tokens`}</span>
-          )}
-          {identities > 0 && (
-            <span className="sub">
-              {identities === 1 ? '1 connected account' : `${identities} connected accounts`}
-            </span>
-          )}
+          <Count of={apiTokens} noun="API token" />
+          <Count of={identities} noun="connected account" />
+          <Count of={passkeys} noun="passkey" />
         </>
       ),
     },
@@ -154,4 +149,8 @@ function PersonMenu({ person, isSelf, actions, onEdit }: MenuProps) {
       ]}
     />
   )
+}
+
+function Count({ of, noun }: { of: number; noun: string }) {
+  return of > 0 && <span className="sub">{of === 1 ? `1 ${noun}` : `${of} ${noun}s`}</span>
 }

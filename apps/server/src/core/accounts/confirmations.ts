@@ -33,14 +33,19 @@ interface Parts {
   clock(): number
 }
 
-/** Whether a session began a short while ago. */
+/**
+ * Whether a session began a short while ago, by what only the person has: a provider may have answered by itself, so
+ * that counts for those alone who have no password here.
+ */
 export async function isNewSession({ db, clock }: Parts, sessionId: number): Promise<boolean> {
   const session = await db
     .selectFrom('sessions')
-    .select('created_at')
-    .where('id', '=', sessionId)
+    .innerJoin('users', 'users.id', 'sessions.user_id')
+    .select(['sessions.created_at', 'provider_id', 'password_hash'])
+    .where('sessions.id', '=', sessionId)
     .executeTakeFirst()
-  return session !== undefined && clock() - Date.parse(session.created_at) <= RECENT_MS
+  if (!session || clock() - Date.parse(session.created_at) > RECENT_MS) return false
+  return session.provider_id === null || session.password_hash === null
 }
 
 /**

@@ -4,6 +4,7 @@ import { INSTALLATION } from '../../changes/actor.ts'
 import { change } from '../../changes/change.ts'
 import type { Database } from '../../db/schema.ts'
 import { disconnectAll } from '../console-sign-in/disconnect.ts'
+import { keepAllOf } from '../history/keep-all.ts'
 import { revokeTokensOf } from '../programs/of-person.ts'
 import type { GeneratedAdmin } from './accounts.ts'
 import { deleteFactors } from './factors/factors.ts'
@@ -40,7 +41,7 @@ export async function setNewPassword(
   await change({ db, bus: NOBODY_LISTENS, clock: Date.now }, note, async (tx) => {
     await tx
       .updateTable('users')
-      .set({ password_hash, role: 'admin', is_limited: 0, is_disabled: 0, updated_at })
+      .set({ password_hash, role: 'admin', is_limited: 0, is_disabled: 0, is_made: 0, updated_at })
       .where('id', '=', first.id)
       .execute()
     await tx
@@ -53,6 +54,7 @@ export async function setNewPassword(
     await disconnectAll(tx, { user_id: first.id }, Date.now())
     await takeSessions(tx, first.id)
     await revokeTokensOf(tx, first.id, Date.now())
+    await keepAllOf(tx, first.id)
     return { value: undefined, touched: { people: [first.id] }, name: first.username }
   })
   return { username: first.username, password }

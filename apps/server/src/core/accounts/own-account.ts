@@ -1,4 +1,4 @@
-import type { ChangedPassword, OwnSession } from '@postern/contract/people/account'
+import type { ChangedPassword, OwnSession, PasswordForm } from '@postern/contract/people/account'
 import { PEOPLE_MESSAGES } from '@postern/contract/people/messages'
 import type { Transaction } from 'kysely'
 import type { z } from 'zod/mini'
@@ -8,10 +8,12 @@ import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
 import { disconnectAll } from '../console-sign-in/disconnect.ts'
 import { NotFoundError, ValidationError } from '../errors.ts'
+import { keepAllOf } from '../history/keep-all.ts'
 import { refuseName } from '../people/names.ts'
 import { getPersonRow } from '../people/records.ts'
 import { revokeTokensOf } from '../programs/of-person.ts'
 import { confirmPassword } from './accounts.ts'
+import { removePasskeys } from './factors/factors.ts'
 import { hasWayIn } from './password-rule.ts'
 import { hashPassword } from './passwords.ts'
 import { SESSION_MAX_MS, type Session, takeSessions, tellEnded } from './sessions.ts'
@@ -51,7 +53,7 @@ export async function changePassword(
   context: Context,
   actor: Actor,
   { userId, sessionId, username }: Own,
-  form: { password: string; newPassword: string; endTokens: boolean; disconnect: boolean },
+  form: z.infer<typeof PasswordForm>,
   arrival: Arrival,
 ): Promise<z.infer<typeof ChangedPassword>> {
   const held = await getPersonRow(context.db, userId)
@@ -71,21 +73,30 @@ export async function changePassword(
       .execute()
     await tx.deleteFrom('invites').where('user_id', '=', userId).execute()
     const endedTokens = form.endTokens ? await revokeTokensOf(tx, userId, context.clock()) : 0
-    const disconnected = form.disconnect ? await disconnectOwn(context, tx, userId) : 0
+    const taken = await takeWaysIn(context, tx, userId, form)
+    await keepAllOf(tx, userId)
     const ended = await takeSessions(tx, userId, { but: sessionId })
-    const value = { ended, endedTokens, disconnected }
+    const value = { ended, endedTokens, ...taken }
     return { value, touched: { people: [userId] }, name: username }
   })
   tellEnded(context, ended)
   return { ended: ended.length, ...counts }
 }
 
-/** @throws ValidationError where it would take the last way in */
-async function disconnectOwn({ clock }: Context, tx: Transaction<Database>, userId: number): Promise<number> {
-  const count = await disconnectAll(tx, { user_id: userId }, clock())
-  if (count > 0 && !(await hasWayIn(tx, userId)))
-    throw new ValidationError([{ field: 'disconnect', message: PEOPLE_MESSAGES.lastProvider }])
-  return count
+/** @throws ValidationError where it would take the last one */
+async function takeWaysIn(
+  { clock }: Context,
+  tx: Transaction<Database>,
+  userId: number,
+  form: Pick<z.infer<typeof PasswordForm>, 'disconnect' | 'removePasskeys'>,
+): Promise<{ removedPasskeys: number; disconnected: number }> {
+  const removedPasskeys = form.removePasskeys ? await removePasskeys(tx, userId) : 0
+  const disconnected = form.disconnect ? await disconnectAll(tx, { user_id: userId }, clock()) : 0
+  if (removedPasskeys + disconnected > 0 && !(await hasWayIn(tx, userId))) {
+    const field = disconnected > 0 ? 'disconnect' : 'removePasskeys'
+    throw new ValidationError([{ field, message: PEOPLE_MESSAGES.lastWayIn }])
+  }
+  return { removedPasskeys, disconnected }
 }
 
 /** This session first, then by last use. */

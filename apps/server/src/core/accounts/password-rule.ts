@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Database } from '../../db/schema.ts'
 import { ConflictError, ForbiddenError } from '../errors.ts'
+import { isMade } from './maker.ts'
 
 type Db = Kysely<Database>
 
@@ -49,15 +50,16 @@ export async function refuseLastWayIn(tx: Db, userId: number): Promise<void> {
     throw new ConflictError('You could not sign in any more. Add another way to sign in first.', [], 'in_use')
 }
 
-/** Whether a person can sign in by a passkey, a provider, or a password that may be used. */
+/**
+ * Whether a person can sign in by a passkey, a provider, or a password that may be used; an account that a sign-in
+ * made by its own provider alone.
+ */
 export async function hasWayIn(tx: Db, userId: number): Promise<boolean> {
-  const ways = await tx
-    .selectFrom('passkeys')
-    .select('user_id')
-    .where('user_id', '=', userId)
-    .unionAll(tx.selectFrom('user_identities').select('user_id').where('user_id', '=', userId))
-    .executeTakeFirst()
-  if (ways) return true
+  const connected = tx.selectFrom('user_identities').select('user_id').where('user_id', '=', userId)
+  if (await isMade(tx, userId))
+    return (await connected.where('is_made_by_sign_in', '=', 1).executeTakeFirst()) !== undefined
+  const passkeys = tx.selectFrom('passkeys').select('user_id').where('user_id', '=', userId)
+  if (await passkeys.unionAll(connected).executeTakeFirst()) return true
   const { password_hash } = await tx
     .selectFrom('users')
     .select('password_hash')

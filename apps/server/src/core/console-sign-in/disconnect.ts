@@ -11,8 +11,7 @@ import { getPersonRow } from '../people/records.ts'
 import { revokeTokensOf } from '../programs/of-person.ts'
 
 /**
- * Takes away all connections of a person, or of a provider. The API tokens end of people who have no way in any more,
- * and of those whose account was made by what goes.
+ * Takes away all connections of a person, or of a provider. The API tokens end of people who have no way in any more.
  * @param now ms since the epoch
  * @returns how many
  */
@@ -23,17 +22,9 @@ export async function disconnectAll(
 ): Promise<number> {
   const [column, id] =
     'user_id' in of ? (['user_id', of.user_id] as const) : (['provider_id', of.provider_id] as const)
-  const taken = await tx
-    .deleteFrom('user_identities')
-    .where(column, '=', id)
-    .returning(['user_id', 'is_made_by_sign_in'])
-    .execute()
-  for (const userId of new Set(taken.map(({ user_id }) => user_id))) {
-    const isMade = taken.some(
-      ({ user_id, is_made_by_sign_in }) => user_id === userId && is_made_by_sign_in === 1,
-    )
-    if (isMade || !(await hasWayIn(tx, userId))) await revokeTokensOf(tx, userId, now)
-  }
+  const taken = await tx.deleteFrom('user_identities').where(column, '=', id).returning('user_id').execute()
+  for (const userId of new Set(taken.map(({ user_id }) => user_id)))
+    if (!(await hasWayIn(tx, userId))) await revokeTokensOf(tx, userId, now)
   return taken.length
 }
 

@@ -23,18 +23,6 @@ export function findConnected(db: Kysely<Database>, { provider, issuer, subject 
     .executeTakeFirst()
 }
 
-/** The name of the provider by whose rules a person has the role; undefined where an administrator gave it. */
-export async function findMaker(db: Kysely<Database>, userId: number): Promise<string | undefined> {
-  const made = await db
-    .selectFrom('user_identities')
-    .innerJoin('console_providers', 'console_providers.id', 'user_identities.provider_id')
-    .select('name')
-    .where('user_id', '=', userId)
-    .where('is_made_by_sign_in', '=', 1)
-    .executeTakeFirst()
-  return made?.name
-}
-
 /** @throws ConflictError when somebody else has it already, or the person has too many */
 export async function connect(
   { clock }: Pick<Context, 'clock'>,

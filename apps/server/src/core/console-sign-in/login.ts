@@ -1,13 +1,12 @@
 import type { ProviderLogin, ProviderLoginStart } from '@postern/contract/sign-in/provider-login'
-import type { Kysely } from 'kysely'
 import type { z } from 'zod/mini'
 import { personOf } from '../../changes/actor.ts'
 import { change } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
-import type { Database } from '../../db/schema.ts'
 import { beginSession, type SignInPlace } from '../accounts/begin-session.ts'
 import { signInOver } from '../accounts/factors/limits.ts'
 import { findSecondStep } from '../accounts/factors/second-step.ts'
+import { refuseMade } from '../accounts/maker.ts'
 import { readPasswordRule } from '../accounts/password-rule.ts'
 import { tellEnded } from '../accounts/sessions.ts'
 import { sourceOf } from '../accounts/sources.ts'
@@ -15,7 +14,7 @@ import { findStamp } from '../accounts/stamp.ts'
 import { ForbiddenError } from '../errors.ts'
 import { checkInvite, getInvite, useInvite } from '../people/invites.ts'
 import { hashToken } from '../secrets/secrets.ts'
-import { connect, connectedElsewhere, findConnected, findMaker, noteUse } from './identities.ts'
+import { connect, connectedElsewhere, findConnected, noteUse } from './identities.ts'
 import type { Arrived } from './logins.ts'
 import { makeAccount, renewRole } from './made-accounts.ts'
 import { getProviderRow } from './open-providers.ts'
@@ -90,18 +89,8 @@ async function enter(context: Context, arrived: Arrived, place: SignInPlace): Pr
     throw new ForbiddenError('Your account here is disabled. Ask an administrator.', 'disabled')
   // Who was invited keeps the role that an administrator gave.
   if (held.is_made_by_sign_in === 1) await renewRole(context, arrived, place)
-  else await refuseBeside(context.db, held.user_id)
+  else await refuseMade(context.db, held.user_id)
   return { id: held.user_id, username: held.username }
-}
-
-/** A second connection must not keep a role that rules take away. @throws ForbiddenError */
-async function refuseBeside(db: Kysely<Database>, userId: number): Promise<void> {
-  const provider = await findMaker(db, userId)
-  if (provider !== undefined)
-    throw new ForbiddenError(
-      `Your account here was made by a sign-in at ${provider}: sign in by that one.`,
-      'no_role',
-    )
 }
 
 /** Connects the account of a link with the one at the provider, in place of a password. */

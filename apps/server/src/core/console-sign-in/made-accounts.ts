@@ -45,7 +45,7 @@ export async function makeAccount(
     const now = new Date(context.clock()).toISOString()
     const { id } = await tx
       .insertInto('users')
-      .values({ username, role, created_at: now, updated_at: now })
+      .values({ username, role, is_made: 1, created_at: now, updated_at: now })
       .returning('id')
       .executeTakeFirstOrThrow()
     await connect(context, tx, id, arrived, true)

@@ -4,11 +4,12 @@ import type { Actor } from '../../changes/actor.ts'
 import { change, changeIfAny, Unchanged } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
+import { isMade } from '../accounts/maker.ts'
 import { refuseLastWayIn } from '../accounts/password-rule.ts'
 import type { Session } from '../accounts/sessions.ts'
 import { type Confirmed, requireConfirmed } from '../accounts/stamp.ts'
 import { ConflictError, NotFoundError } from '../errors.ts'
-import { connect, connectedElsewhere, findConnected, findMaker } from './identities.ts'
+import { connect, connectedElsewhere, findConnected } from './identities.ts'
 import { getProviderRow } from './open-providers.ts'
 
 type Own = Pick<Session, 'userId' | 'sessionId' | 'username'>
@@ -34,8 +35,8 @@ export async function listIdentities(db: Kysely<Database>, userId: number): Prom
  * An account that a sign-in made would leave the rules that give its role by any other connection.
  * @throws ConflictError
  */
-export async function refuseMade(db: Kysely<Database>, userId: number): Promise<void> {
-  if ((await findMaker(db, userId)) === undefined) return
+export async function refuseOther(db: Kysely<Database>, userId: number): Promise<void> {
+  if (!(await isMade(db, userId))) return
   throw new ConflictError(
     'Your account was made by a sign-in at a provider, so it signs in by that one. Ask an administrator for a link to change this.',
   )
@@ -60,7 +61,7 @@ export async function addIdentity(
     const held = await findConnected(tx, arrived)
     if (held && held.user_id !== userId) throw connectedElsewhere(name)
     if (held) throw new Unchanged(undefined)
-    await refuseMade(tx, userId)
+    await refuseOther(tx, userId)
     await connect(context, tx, userId, arrived)
     return { value: undefined, touched: { people: [userId] }, name: username }
   })
@@ -77,7 +78,7 @@ export async function removeIdentity(
 ): Promise<Identity[]> {
   await change<void>(context, { actor, what: 'provider disconnected' }, async (tx) => {
     await requireConfirmed(tx, confirmed)
-    await refuseMade(tx, userId)
+    await refuseOther(tx, userId)
     const removed = await tx
       .deleteFrom('user_identities')
       .where('id', '=', id)

@@ -32,10 +32,17 @@ export async function getNodeFigures(context: Parts, id: number, query: FiguresQ
   return await readFigures(context, [nodeKey(id)], query)
 }
 
-/** @throws NotFoundError */
+/** For a limited person, the sum of the services there that they see. @throws NotFoundError */
 export async function getDomainFigures(context: Context, id: number, query: FiguresQuery): Promise<Figures> {
   await getDomain(context, id)
-  return await readFigures(context, [domainKey(id)], query)
+  const { db, access } = context
+  if (!access.reach) return await readFigures(context, [domainKey(id)], query)
+  const own = await db.selectFrom('services').select('id').where('domain_id', '=', id).execute()
+  return await readFigures(
+    context,
+    own.map((service) => service.id),
+    query,
+  )
 }
 
 /** @throws NotFoundError */

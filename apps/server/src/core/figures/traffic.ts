@@ -21,11 +21,9 @@ export async function readTraffic(
   wanted: readonly number[],
 ): Promise<Traffic> {
   const ids = access.reach ? await listSeen(db, kind, wanted) : wanted
-  const keyOf = KEY_OF[kind]
   const from = (Math.floor(clock() / STEP) - LENGTH + 1) * STEP
-  const lines = new Map(
-    ids.map((id): [number, Line] => [keyOf(id), { id, received: 0, sent: 0, line: Array(LENGTH).fill(0) }]),
-  )
+  const data = ids.map((id): Line => ({ id, received: 0, sent: 0, line: Array(LENGTH).fill(0) }))
+  const lines = access.reach && kind === 'domains' ? await byService(db, data) : byKey(KEY_OF[kind], data)
   const keys = [...lines.keys()]
   const note = (key: number, time: number, received: number, sent: number) => {
     const line = lines.get(key)
@@ -38,7 +36,31 @@ export async function readTraffic(
   }
   await readFresh(liveDb, keys, from, note)
   await readPacked(liveDb, keys, from, note)
-  return { from: new Date(from).toISOString(), step: STEP / 1000, data: [...lines.values()] }
+  return { from: new Date(from).toISOString(), step: STEP / 1000, data }
+}
+
+function byKey(keyOf: (id: number) => number, data: readonly Line[]): Map<number, Line> {
+  return new Map(data.map((line) => [keyOf(line.id), line]))
+}
+
+/** At a domain a limited person sees what their own services carried. */
+async function byService(db: Context['db'], data: readonly Line[]): Promise<Map<number, Line>> {
+  const rows = await db
+    .selectFrom('services')
+    .select(['id', 'domain_id'])
+    .where(
+      'domain_id',
+      'in',
+      data.map(({ id }) => id),
+    )
+    .execute()
+  const lines = new Map(data.map((line) => [line.id, line]))
+  return new Map(
+    rows.flatMap(({ id, domain_id }) => {
+      const line = domain_id === null ? undefined : lines.get(domain_id)
+      return line ? [[id, line] as const] : []
+    }),
+  )
 }
 
 /** Those of them that a limited person may see. */

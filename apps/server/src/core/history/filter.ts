@@ -1,4 +1,4 @@
-import { type HistoryFilters, PRIVATE_KINDS } from '@postern/contract/history/history'
+import { type HistoryFilters, PEOPLE_KINDS, PRIVATE_KINDS } from '@postern/contract/history/history'
 import { type Expression, type ExpressionBuilder, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Database } from '../../db/schema.ts'
 import type { Access } from '../access/access.ts'
@@ -8,14 +8,24 @@ type Eb = ExpressionBuilder<Database, 'changes'>
 const list = (ids: readonly (string | number)[]) =>
   sql<never>`(SELECT value FROM json_each(${JSON.stringify(ids)}))`
 
+/** Kinds of records that are hidden from somebody, wherever they are. */
+export function hiddenKinds({ role, isProgram }: Access): ReadonlySet<string> {
+  if (role !== 'admin') return PRIVATE_KINDS
+  return isProgram ? PEOPLE_KINDS : new Set()
+}
+
+/** An administrator in person. */
+export const seesAll = (access: Access): boolean => !access.reach && hiddenKinds(access).size === 0
+
 /** Whether a person may see a record of a change; `change_records` is in scope. */
-export function isVisibleRecord({ role, reach }: Access): RawBuilder<SqlBool> {
-  const isPrivate = sql<SqlBool>`change_records.kind IN ${list([...PRIVATE_KINDS])}`
+export function isVisibleRecord(access: Access): RawBuilder<SqlBool> {
+  const { reach } = access
+  const isPrivate = sql<SqlBool>`change_records.kind IN ${list([...hiddenKinds(access)])}`
   if (reach)
     // Others have services at a domain, too.
     return sql<SqlBool>`(NOT ${isPrivate} AND (change_records.node_id IN ${list(reach.nodes)}
       OR change_records.kind IN ('domain', 'certificate') AND change_records.domain_id IN ${list(reach.domains)}))`
-  return role === 'admin' ? sql<SqlBool>`1` : sql<SqlBool>`NOT ${isPrivate}`
+  return sql<SqlBool>`NOT ${isPrivate}`
 }
 
 /**
@@ -23,14 +33,15 @@ export function isVisibleRecord({ role, reach }: Access): RawBuilder<SqlBool> {
  * people with limits those with something in them.
  */
 function isVisible(eb: Eb, access: Access): Expression<SqlBool>[] {
-  const { role, reach } = access
-  if (role === 'admin' && !reach) return []
+  const { reach } = access
+  const hiddenHere = list([...hiddenKinds(access)])
+  if (seesAll(access)) return []
   const all = eb
     .selectFrom('change_records')
     .whereRef('change_records.revision', '=', 'changes.revision')
     .select(sql<1>`1`.as('one'))
   if (!reach) {
-    const hidden = all.where(sql<SqlBool>`kind IN ${list([...PRIVATE_KINDS])}`)
+    const hidden = all.where(sql<SqlBool>`kind IN ${hiddenHere}`)
     // One without records may be about anything: it is shown where it says what it is about.
     const told = eb.or([eb('node_id', 'is not', null), eb('domain_id', 'is not', null), eb.exists(all)])
     // And of one whose records were let go it is not known.
@@ -39,7 +50,7 @@ function isVisible(eb: Eb, access: Access): Expression<SqlBool>[] {
   }
   return [
     eb.exists(all.where(isVisibleRecord(access))),
-    eb.not(eb.exists(all.where(sql<SqlBool>`kind IN ${list([...PRIVATE_KINDS])}`))),
+    eb.not(eb.exists(all.where(sql<SqlBool>`kind IN ${hiddenHere}`))),
   ]
 }
 

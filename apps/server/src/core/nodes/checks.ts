@@ -37,7 +37,7 @@ export async function checkNode(
   const current = row ? formOf(row) : {}
   const { values, errors } = await readForm(tx, 'nodes', row?.id, () => patch.read(current, row?.updated_at))
   refuseFindings(
-    { invalid: [...errors, ...findAgentsRights(context, values, current)], taken: [] },
+    { invalid: [...errors, ...findForAll(context, values, current)], taken: [] },
     await findAddressFault(context, tx, values, row),
     await findSubnetFaults(context, tx, values, row),
     await findLostServices(tx, values, row),
@@ -55,15 +55,27 @@ const AGENTS_RIGHTS = [
   'agentMaxEntries',
 ] as const
 
-function findAgentsRights(
+/**
+ * What of a node is about the whole installation: a limited person leaves it as it is, or takes it back. A network can be
+ * behind one gateway alone, and what leads into it for others would end.
+ */
+function findForAll(
   { access }: Context,
   values: Readable<NodeForm>,
   current: Partial<NodeForm>,
 ): FieldError[] {
   if (!access.reach) return []
-  return AGENTS_RIGHTS.filter(
+  const rights = AGENTS_RIGHTS.filter(
     (field) => field in values && JSON.stringify(values[field]) !== JSON.stringify(current[field]),
-  ).map((field) => ({ field, message: PEOPLE_MESSAGES.forAll }))
+  )
+  const known = new Set((current.gatewayNetworks ?? []).map(({ subnet }) => subnet))
+  const isNew = values.gatewayNetworks?.some(({ subnet }) => subnet !== undefined && !known.has(subnet))
+  const grown = [
+    ...(values.isGateway && !current.isGateway ? ['isGateway'] : []),
+    ...(isNew ? ['gatewayNetworks'] : []),
+    ...(values.allowInternet && !current.allowInternet ? ['allowInternet'] : []),
+  ]
+  return [...rights, ...grown].map((field) => ({ field, message: PEOPLE_MESSAGES.forAll }))
 }
 
 async function findAddressFault(
@@ -97,7 +109,8 @@ async function findSubnetFaults(
   const allowed = context.config.settings.POSTERN_GATEWAY_NETWORKS
   const invalid = listSubnetErrors(gatewayNetworks, ownNetworks(context), allowed).filter(isNew)
   const others = await listOtherGateways(tx, context.access, row?.id)
-  const conflicts = listSubnetConflicts(gatewayNetworks, others).filter(isNew)
+  const targets = await listLocalTargets(tx)
+  const conflicts = listSubnetConflicts(gatewayNetworks, [...others, ...targets]).filter(isNew)
   const taken = conflicts.filter(({ field }) => invalid.every((error) => error.field !== field))
   return { invalid, taken, message: 'The subnet is taken' }
 }
@@ -127,6 +140,22 @@ async function listOtherGateways(tx: Tx, access: Access, nodeId: number | undefi
         mayReachNode(access, row.id) ? `of ${quoted(row.name)}` : null,
       ),
     )
+}
+
+/** What services of the server's own machine lead to: they would end once it is behind a gateway. */
+async function listLocalTargets(tx: Tx): Promise<UsedNetwork[]> {
+  const rows = await tx
+    .selectFrom('services')
+    .innerJoin('nodes', 'nodes.id', 'services.node_id')
+    .select(['services.name', 'backend_host'])
+    .where('is_local', '=', 1)
+    .where('services.enabled', '=', 1)
+    .where('backend_host', 'is not', null)
+    .orderBy('services.id')
+    .execute()
+  return rows.flatMap(({ name, backend_host: host }) =>
+    usedNetworks([host ?? ''], `of ${quoted(name)} on the server's own machine`),
+  )
 }
 
 /** A gateway must still cover the backends of its services. */

@@ -7,7 +7,14 @@ import type { Database } from '../../db/schema.ts'
 import { ConflictError } from '../errors.ts'
 import { getNodeRow } from './records.ts'
 import type { NodeToken } from './token-check.ts'
-import { getToken, insertToken, requireRoom, requireTokenNode, type TokenKey } from './tokens.ts'
+import {
+  getToken,
+  insertToken,
+  refuseBeyondOwn,
+  requireRoom,
+  requireTokenNode,
+  type TokenKey,
+} from './tokens.ts'
 
 /**
  * A new token that replaces another one: the old one holds until the new one is used, so that its machine is never
@@ -18,6 +25,7 @@ export async function rotateToken(context: Context, actor: Actor, key: TokenKey)
   const { nodeId } = key
   return await change(context, { actor, what: 'access token rotated' }, async (tx) => {
     await requireTokenNode(tx, nodeId)
+    await refuseBeyondOwn(context, tx, nodeId)
     const old = await getReplaceable(context, tx, key)
     if (old.revoked || msLeft(context, old) <= 0)
       throw new ConflictError('This access token has ended. Add a new one instead.')

@@ -8,6 +8,7 @@ import type { Context } from '../../context.ts'
 import { flag } from '../../db/columns.ts'
 import type { Database } from '../../db/schema.ts'
 import { type BegunSession, beginSession, type SignInPlace } from '../accounts/begin-session.ts'
+import { removePasskeys } from '../accounts/factors/factors.ts'
 import { findSecondStep } from '../accounts/factors/second-step.ts'
 import { mayUsePassword, refusePassword } from '../accounts/password-rule.ts'
 import { hashPassword } from '../accounts/passwords.ts'
@@ -16,6 +17,7 @@ import { sourceOf } from '../accounts/sources.ts'
 import { stampOf } from '../accounts/stamp.ts'
 import { disconnectAll } from '../console-sign-in/disconnect.ts'
 import { NotFoundError } from '../errors.ts'
+import { keepAllOf } from '../history/keep-all.ts'
 import { revokeTokensOf } from '../programs/of-person.ts'
 import { hashToken } from '../secrets/secrets.ts'
 import type { MadeLink } from './mail-link.ts'
@@ -55,8 +57,7 @@ export async function readInvite(context: Context, token: string, place: SignInP
 }
 
 /**
- * Sets the password, ends the link, all sessions, API tokens and connections with providers, and signs in, unless the
- * account has a second factor.
+ * Sets the password, ends all that let the person in before, and signs in, unless the account has a second factor.
  * @param key binds the new session, see `sessions.ts`
  * @throws NotFoundError, TooManyError, UnavailableError, ForbiddenError where the account may not use a password
  */
@@ -84,8 +85,8 @@ export async function acceptInvite(
 }
 
 /**
- * Ends the link, all sessions, API tokens and connections with providers of its person, and sets what is new. Of two
- * that use it at once, one comes too late.
+ * Ends the link and all that lets its person in: sessions, API tokens, passkeys, connections with providers; then sets
+ * what is new. An app stays, which opens nothing alone. Of two that use it at once, one comes too late.
  * @returns the sessions, whose streams the caller ends
  * @throws NotFoundError
  */
@@ -99,11 +100,13 @@ export async function useInvite(
   await tx.deleteFrom('invites').where('user_id', '=', userId).execute()
   await tx
     .updateTable('users')
-    .set({ ...values, updated_at: nextTime(context.clock(), updated_at) })
+    .set({ ...values, is_made: 0, updated_at: nextTime(context.clock(), updated_at) })
     .where('id', '=', userId)
     .execute()
+  await removePasskeys(tx, userId)
   await disconnectAll(tx, { user_id: userId }, context.clock())
   await revokeTokensOf(tx, userId, context.clock())
+  await keepAllOf(tx, userId)
   return await takeSessions(tx, userId)
 }
 

@@ -42,9 +42,17 @@ function listAdmins(tx: Transaction<Database>): Promise<{ id: number }[]> {
     .where(({ eb, or, exists, selectFrom }) =>
       or([
         eb('password_hash', 'is not', null),
-        exists(selectFrom('passkeys').select('id').whereRef('passkeys.user_id', '=', 'users.id')),
         exists(
-          selectFrom('user_identities').select('id').whereRef('user_identities.user_id', '=', 'users.id'),
+          selectFrom('passkeys')
+            .select('id')
+            .whereRef('passkeys.user_id', '=', 'users.id')
+            .where('users.is_made', '=', 0),
+        ),
+        exists(
+          selectFrom('user_identities')
+            .select('id')
+            .whereRef('user_identities.user_id', '=', 'users.id')
+            .whereRef('is_made_by_sign_in', '>=', 'users.is_made'),
         ),
       ]),
     )

@@ -40,22 +40,32 @@ export async function readPeople(db: Kysely<Database>, now: number, only?: numbe
     .where('user_id', 'in', ids)
     .groupBy('user_id')
     .execute()
-  const limits = await readLimits(db, ids)
-  const secured = await db
-    .selectFrom('authenticators')
-    .select('user_id')
-    .union(db.selectFrom('passkeys').select('user_id'))
+  const passkeys = await db
+    .selectFrom('passkeys')
+    .select(({ fn }) => ['user_id', fn.countAll<number>().as('count')])
+    .where('user_id', 'in', ids)
+    .groupBy('user_id')
     .execute()
+  const apps = await db.selectFrom('authenticators').select('user_id').where('user_id', 'in', ids).execute()
+  const limits = await readLimits(db, ids)
+  const countOf = (counts: readonly Counted[], id: number) =>
+    counts.find(({ user_id }) => user_id === id)?.count ?? 0
   return rows.map((row) =>
     toPerson(row, {
       invite: invites.find(({ user_id }) => user_id === row.id),
-      sessions: sessions.find(({ user_id }) => user_id === row.id)?.count ?? 0,
-      apiTokens: tokens.find(({ user_id }) => user_id === row.id)?.count ?? 0,
-      identities: connected.find(({ user_id }) => user_id === row.id)?.count ?? 0,
+      sessions: countOf(sessions, row.id),
+      apiTokens: countOf(tokens, row.id),
+      identities: countOf(connected, row.id),
+      passkeys: countOf(passkeys, row.id),
       limits: limitsOf(limits, row.id),
-      hasFactor: secured.some(({ user_id }) => user_id === row.id),
+      hasFactor: [...apps, ...passkeys].some(({ user_id }) => user_id === row.id),
     }),
   )
+}
+
+interface Counted {
+  user_id: number
+  count: number
 }
 
 type Limit = { user_id: number; id: number; name: string }
@@ -91,17 +101,15 @@ interface Details {
   sessions: number
   apiTokens: number
   identities: number
+  passkeys: number
   limits: Limits
   hasFactor: boolean
 }
 
-function toPerson(
-  row: PersonRow,
-  { invite, sessions, apiTokens, identities, hasFactor, limits: { nodes, domains } }: Details,
-): Person {
+function toPerson(row: PersonRow, { invite, limits: { nodes, domains }, ...counts }: Details): Person {
   const { id, username, role, created_at, updated_at } = row
   return {
-    ...{ id, username, role, sessions, apiTokens, identities, hasFactor, created_at, updated_at },
+    ...{ id, username, role, ...counts, created_at, updated_at },
     reach: isLimited(row)
       ? { nodes: nodes.map((node) => node.id), domains: domains.map((each) => each.id) }
       : null,

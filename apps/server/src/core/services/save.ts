@@ -168,19 +168,39 @@ export async function findFaults<F extends ServiceForm, R extends Service>(
 
 /** A limited person publishes on the domains that were given to them, and leaves others as they are. */
 async function findBeyondReach(
-  { context, db }: Parts,
+  { context, db, nodeId }: Parts,
   form: Partial<ServiceForm>,
   type: ServiceType,
   before?: ServiceRecordRow,
 ): Promise<FieldError[]> {
   const { domain } = form
   if (!context.access.reach || domain === undefined) return []
-  // A TCP service without a domain is at a port, of which there are enough for all.
+  if (type === 'tcp' && !before) {
+    const most = await findPortLimit(db, nodeId)
+    if (most !== undefined) return [{ field: 'port', message: PEOPLE_MESSAGES.portLimit(most) }]
+  }
   if (domain === null && type === 'tcp') return []
   const id = domain === null ? undefined : await findDomainId(db, domain)
   if (mayReachDomain(context.access, id)) return []
   if (!before || domain !== before.domain) return [{ field: 'domain', message: PEOPLE_MESSAGES.notGiven }]
   return listMoved(form, before).map((field) => ({ field, message: PEOPLE_MESSAGES.notGivenStays }))
+}
+
+/** There are a hundred ports for all. @returns the node's limit, when its services have so many already */
+async function findPortLimit(db: Parts['db'], nodeId: number): Promise<number | undefined> {
+  const { agent_max_ports, ports } = await db
+    .selectFrom('nodes')
+    .select('agent_max_ports')
+    .select(({ selectFrom }) =>
+      selectFrom('services')
+        .select(({ fn }) => fn.countAll<number>().as('ports'))
+        .where('type', '=', 'tcp')
+        .whereRef('node_id', '=', 'nodes.id')
+        .as('ports'),
+    )
+    .where('id', '=', nodeId)
+    .executeTakeFirstOrThrow()
+  return (ports ?? 0) >= agent_max_ports ? agent_max_ports : undefined
 }
 
 /** The fields by which a service would get more of its domain than it has. */

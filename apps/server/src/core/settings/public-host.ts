@@ -1,20 +1,41 @@
 import type { FieldError } from '@postern/contract/errors'
 import { LIMITS } from '@postern/contract/limits'
 import { findIp } from '@postern/net/ip'
+import type { Kysely } from 'kysely'
 import type { Context } from '../../context.ts'
+import type { Database } from '../../db/schema.ts'
 import { findHostProblem, hereOf } from '../domains/checks.ts'
 import { findUsedName } from '../domains/used-names.ts'
 import { whyNotConsoles } from '../services/http.ts'
 
 const FIELD = 'POSTERN_PUBLIC_HOST'
 
+interface Wanted {
+  host: string
+  formerHosts: readonly string[]
+  isConfirmed: boolean
+}
+
+interface Faults {
+  invalid: FieldError[]
+  taken: FieldError[]
+}
+
+const NONE: Faults = { invalid: [], taken: [] }
+
 /** What speaks against a new public host. Outside any transaction, because name servers may be slow. */
-export async function findHostFaults(
-  context: Context,
-  host: string,
-  { formerHosts, isConfirmed }: { formerHosts: readonly string[]; isConfirmed: boolean },
-): Promise<{ invalid: FieldError[]; taken: FieldError[] }> {
-  const { db } = context
+export async function findHostFaults(context: Context, wanted: Wanted): Promise<Faults> {
+  const faults = await findKnownFaults(context.db, wanted)
+  if (wanted.isConfirmed || faults !== NONE) return faults
+  const problem = await findHostProblem(context, wanted.host)
+  return problem === undefined ? NONE : { invalid: [{ field: FIELD, message: problem }], taken: [] }
+}
+
+/** What of it is known here, without asking anybody. */
+export async function findKnownFaults(
+  db: Kysely<Database>,
+  { host, formerHosts, isConfirmed }: Wanted,
+): Promise<Faults> {
   const console = await db
     .selectFrom('services')
     .select('id')
@@ -26,10 +47,9 @@ export async function findHostFaults(
     const message = `The installation still answers at ${LIMITS.formerHosts} former names. Remove one of them first.`
     return { invalid: [{ field: FIELD, message }], taken: [] }
   }
-  if (isConfirmed) return { invalid: [], taken: [] }
+  if (isConfirmed) return NONE
   const [used] = await findUsedName(db, { domain: host, isConsole: true })
-  const problem = used?.message ?? (await findHostProblem(context, host))
-  return { invalid: problem === undefined ? [] : [{ field: FIELD, message: problem }], taken: [] }
+  return used ? { invalid: [{ field: FIELD, message: used.message }], taken: [] } : NONE
 }
 
 /**

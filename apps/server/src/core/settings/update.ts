@@ -20,7 +20,7 @@ import { ConflictError, ForbiddenError, refuseFindings } from '../errors.ts'
 import type { Patch, Readable } from '../patch.ts'
 import type { Chosen, LiveSettings } from './live-settings.ts'
 import { findAuthorityFaults, findProviderFaults } from './outside.ts'
-import { findHostFaults, formerHostsAfter } from './public-host.ts'
+import { findHostFaults, findKnownFaults, formerHostsAfter } from './public-host.ts'
 import { readSettings } from './records.ts'
 
 /**
@@ -48,9 +48,12 @@ export async function updateSettings(
   if (changed.length === 0 && next.formerHosts.length === before.formerHosts.length)
     return await readSettings(context)
   refuseFindings(await findFaults(context, next, changed, form.confirmPublicHost))
+  const moved = findMove(context, next, form.confirmPublicHost)
   await change(context, { actor, what: 'settings updated' }, async (tx, revision) => {
     const now = await liveSettings.read(tx)
     if (now.updatedAt !== before.updatedAt) throw stale(now)
+    // While name servers were asked, a service may have got the name.
+    if (moved) refuseFindings(await findKnownFaults(tx, moved))
     await liveSettings.save(tx, revision, next)
     await notePublicHost(tx, liveSettings.preview(next).publicHost)
     const name = changed.length > 0 ? changed.join(', ') : 'former names'
@@ -168,18 +171,23 @@ async function makeNext(context: Context, before: Chosen, form: SettingsForm, ac
   return { ...next, formerHosts: formerHostsAfter(context, publicHost, kept) }
 }
 
+/** Where the installation moves to; undefined: it stays. */
+function findMove({ liveSettings, config }: Context, next: Chosen, isConfirmed: boolean) {
+  const { publicHost: host } = liveSettings.preview(next)
+  return host === config.publicHost ? undefined : { host, formerHosts: next.formerHosts, isConfirmed }
+}
+
 async function findFaults(
   context: Context,
   next: Chosen,
   changed: readonly ConsoleSetting[],
   isConfirmed: boolean,
 ) {
-  const { settings, publicHost } = context.liveSettings.preview(next)
-  const { formerHosts } = next
+  const { settings } = context.liveSettings.preview(next)
   const has = (part: string) => changed.some((name) => name.startsWith(part))
-  const isMoved = publicHost !== context.config.publicHost
+  const wanted = findMove(context, next, isConfirmed)
   const [host, provider, authority] = await Promise.all([
-    isMoved ? findHostFaults(context, publicHost, { formerHosts, isConfirmed }) : { invalid: [], taken: [] },
+    wanted ? findHostFaults(context, wanted) : { invalid: [], taken: [] },
     has('POSTERN_OIDC_') ? findProviderFaults(settings) : [],
     has('POSTERN_ACME_') ? findAuthorityFaults(settings, context.clock) : [],
   ])

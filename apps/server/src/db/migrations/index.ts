@@ -68,6 +68,10 @@ export const MIGRATIONS: readonly string[] = [
   pendingChanges,
   consoleProviders,
   sharesOfHistory,
+  // What an account is outlives the provider that made it, and a passkey is no way around its rules.
+  `ALTER TABLE users ADD COLUMN is_made INTEGER NOT NULL DEFAULT 0 CHECK (is_made IN (0, 1));
+  UPDATE users SET is_made = 1 WHERE id IN (SELECT user_id FROM user_identities WHERE is_made_by_sign_in = 1);
+  DELETE FROM sessions WHERE provider_id IS NULL AND user_id IN (SELECT id FROM users WHERE is_made = 1);`,
 ]
 
 export const LIVE_MIGRATIONS: readonly string[] = [

@@ -17,8 +17,9 @@ const lab = fresh(async () => factorsLab(server))
 const { password } = TEST_ADMIN
 const NEW = 'another long one 9'
 const FORM = { name: 'x', role: 'admin', password }
+const CHANGE = { password, newPassword: NEW, removePasskeys: false }
 const changePassword = async (client: Client) =>
-  expect((await client.post('/api/account/password', { password, newPassword: NEW })).statusCode).toBe(200)
+  expect((await client.post('/api/account/password', CHANGE)).statusCode).toBe(200)
 
 /** All that would be a way in, or is one. */
 async function listWaysIn() {

@@ -58,7 +58,7 @@ test('a new password needs the present one, and ends all other sessions and an o
   ])
   expect(await isIn(other)).toBe(true)
   expect((await changePassword(client, PASSWORD_OF_PEOPLE)).json()).toEqual({
-    ...{ ended: 1, endedTokens: 0, disconnected: 0 },
+    ...{ ended: 1, endedTokens: 0, removedPasskeys: 0, disconnected: 0 },
   })
   await vi.waitFor(() => expect(stream.isEnded).toBe(true), 2000)
   expect([await isIn(client), await isIn(other), await isIn(admin)]).toEqual([true, false, true])

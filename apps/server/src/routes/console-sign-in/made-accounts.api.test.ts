@@ -204,9 +204,9 @@ describe('an account that a sign-in made stays with the account that made it', (
 
   it('nor one whose connecting began before', async () => {
     const { db } = lab.server.context
-    await sql`UPDATE user_identities SET is_made_by_sign_in = 0`.execute(db)
+    await sql`UPDATE users SET is_made = 0 WHERE id != 1`.execute(db)
     const back = await browser.pass((await begin()).json().address, 'eve')
-    await sql`UPDATE user_identities SET is_made_by_sign_in = 1`.execute(db)
+    await sql`UPDATE users SET is_made = 1 WHERE id != 1`.execute(db)
     expect(told(await post('/api/account/identities', { ticket: ticketOf(back) }))).toEqual(refusal)
     expect((await signIn('eve')).json().code).toBe('no_role')
   })

@@ -1,3 +1,4 @@
+import { TAKE_BACK_HEADER } from '@postern/contract/history/take-back'
 import { addPerson } from '@postern/testkit/people'
 import { type Client, TEST_ADMIN } from '@postern/testkit/server'
 import { fresh } from '@postern/testkit/shared'
@@ -112,7 +113,7 @@ it('who signs in by a provider alone is not locked out by a new password', async
     [
       {
         field: 'disconnect',
-        message: 'You could not sign in any more. Keep the providers, or add a passkey first.',
+        message: 'You could not sign in any more. Keep your providers or your passkeys.',
       },
     ],
   ])
@@ -149,4 +150,18 @@ it('the last administrator keeps a way in', async () => {
     },
   ])
   expect(await me()).toMatchObject({ identities: 1 })
+})
+
+it('what somebody left to be taken back in its name does not come once the account is taken back', async () => {
+  const { id } = (await lab.admin.post('/api/people', { username: 'kim', role: 'admin' })).json()
+  const disable = await lab.server.call({
+    ...{ method: 'PATCH', url: `/api/people/${id}/disable` },
+    headers: { authorization: `Bearer ${lab.admin.token}`, [TAKE_BACK_HEADER]: '600' },
+  })
+  expect(disable.statusCode).toBe(200)
+  expect((await boss.get('/api/history/pending')).json().data).toHaveLength(1)
+  const form = { token: await linkFor(1), password: newPassword }
+  await lab.server.call({ method: 'POST', url: '/api/invites/accept', payload: form })
+  expect((await boss.get('/api/history/pending')).json().data).toEqual([])
+  expect((await boss.get(`/api/people/${id}`)).json()).toMatchObject({ state: 'disabled' })
 })

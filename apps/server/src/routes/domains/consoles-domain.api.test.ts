@@ -4,7 +4,7 @@ import type { HttpService } from '@postern/contract/services/services'
 import { letIn } from '@postern/testkit/people'
 import { type Client, startTestServer } from '@postern/testkit/server'
 import { fresh } from '@postern/testkit/shared'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 
 const NAME = 'console.example.com'
 const REFUSED = [{ field: 'domain', message: MESSAGES.consolesName }]
@@ -60,4 +60,29 @@ describe('the name at which the console answers is for administrators alone:', (
     expect(refused.json().errors).toEqual(REFUSED)
     expect((await admin.post(`/api/services/${node}/http`, form)).statusCode).toBe(201)
   })
+})
+
+it('the console does not come to a name that a service got while the name was looked up', async () => {
+  const looked = Promise.withResolvers<void>()
+  const begun = Promise.withResolvers<void>()
+  const resolver = {
+    async resolve() {
+      begun.resolve()
+      await looked.promise
+      return ['203.0.113.1']
+    },
+  }
+  const other = await startTestServer({ world: { resolver } })
+  onTestFinished(() => other.close())
+  const own = await other.signIn()
+  const { id } = await own.createNode({ name: 'site' })
+  const { client } = await letIn(other, own, { username: 'ed', role: 'editor', reach: null })
+  const moving = own.patch('/api/settings', { POSTERN_PUBLIC_HOST: 'new.example.com' })
+  await begun.promise
+  const form = { domain: 'new.example.com', skipValidation: true, backendPort: 22, ssl: true, name: 't' }
+  expect((await client.post(`/api/services/${id}/tcp`, form)).statusCode).toBe(201)
+  looked.resolve()
+  const refused = await moving
+  expect([refused.statusCode, refused.json().errors?.[0]?.field]).toEqual([409, 'POSTERN_PUBLIC_HOST'])
+  expect(other.context.config.publicHost).toBe('203.0.113.1')
 })

@@ -49,6 +49,41 @@ describe('a limited editor', () => {
     expect((await admin.get(`/api/domains/${domain}`)).json().domain).toBe(DOMAIN)
   })
 
+  it('takes no network and no way to the internet, and keeps what an administrator gave', async () => {
+    const { client } = await limited('editor')
+    const edit = async (form: object) => (await client.patch(`/api/nodes/${own}`, form)).json()
+    const lan = { isGateway: true, gatewayNetworks: [{ interface: 'eth0', subnet: '192.168.2.0/24' }] }
+    const [first] = lan.gatewayNetworks
+    const forAll = (field: string) => ({ field, message: PEOPLE_MESSAGES.forAll })
+    expect((await edit(lan)).errors).toEqual([forAll('isGateway'), forAll('gatewayNetworks')])
+    expect((await edit({ allowInternet: true })).errors).toEqual([forAll('allowInternet')])
+    await admin.patch(`/api/nodes/${own}`, lan)
+    const more = [first, { interface: 'eth0', subnet: '192.168.3.0/24' }]
+    expect((await edit({ gatewayNetworks: more })).errors).toEqual([forAll('gatewayNetworks')])
+    expect(await edit({ name: 'ours' })).toMatchObject({ name: 'ours', isGateway: true })
+    expect(await edit({ isGateway: false })).toMatchObject({ isGateway: false })
+  })
+
+  it('makes no token with which an agent publishes at any name', async () => {
+    const { client } = await limited('editor')
+    const make = () => client.post(`/api/nodes/${own}/pats`, { name: 'mine' })
+    const { id } = (await make()).json()
+    await admin.patch(`/api/nodes/${own}`, { agentMayPublish: true })
+    for (const refused of [await make(), await client.post(`/api/nodes/${own}/pats/${id}/rotate`)])
+      expect([refused.statusCode, refused.json().code]).toEqual([403, 'role'])
+    expect((await client.patch(`/api/nodes/${own}/pats/${id}/revoke`)).statusCode).toBe(200)
+  })
+
+  it('takes no more ports than an administrator gives the node', async () => {
+    await admin.patch(`/api/nodes/${own}`, { agentMaxPorts: 2 })
+    const { client } = await limited('editor')
+    const take = (port: number) => client.post(`/api/services/${own}/tcp`, { name: 't', backendPort: port })
+    expect([(await take(1)).statusCode, (await take(2)).statusCode]).toEqual([201, 201])
+    expect((await take(3)).json().errors).toEqual([{ field: 'port', message: PEOPLE_MESSAGES.portLimit(2) }])
+    await admin.patch(`/api/nodes/${own}`, { agentMaxPorts: 3 })
+    expect((await take(3)).statusCode).toBe(201)
+  })
+
   it('leaves the address of a service as it is at a domain that was not given', async () => {
     await admin.createDomain({ domain: 'corp.example.com', ...known })
     const blog = await expose(own, { name: 'blog', domain: 'corp.example.com', pathLocation: '/blog' })

@@ -1,6 +1,7 @@
 import type { Endpoint } from '@postern/contract/endpoints/endpoint'
 import { pathOf } from '@postern/contract/endpoints/endpoint'
 import { endpoints } from '@postern/contract/endpoints/endpoints'
+import { TAKE_BACK_HEADER } from '@postern/contract/history/take-back'
 import { LIMITS } from '@postern/contract/limits'
 import { MESSAGES } from '@postern/contract/messages'
 import { followStream } from '@postern/testkit/event-stream'
@@ -189,6 +190,27 @@ test('a token of an administrator changes settings, but not how people sign in',
   const revision = data.find(({ name }) => name === 'POSTERN_SECOND_FACTOR')?.revision
   expect((await program.post(`/api/history/${revision}/undo`)).statusCode).toBe(403)
   expect((await admin.post(`/api/history/${revision}/undo`)).statusCode).toBe(200)
+})
+
+test('a token of an administrator reads nothing of what was done about people, and keeps none of it', async () => {
+  const eve = await addPerson(server, 'eve', 'editor')
+  await admin.patch(`/api/people/${eve.userId}`, { username: 'evelyn' })
+  const demotion = await server.call({
+    ...{ method: 'PATCH', url: `/api/people/${eve.userId}`, payload: { role: 'viewer' } },
+    headers: { authorization: `Bearer ${admin.token}`, [TAKE_BACK_HEADER]: '600' },
+  })
+  expect(demotion.statusCode).toBe(200)
+  const token = server.as((await makeApiToken(admin, { role: 'admin' })).token)
+  const told = [
+    (await token.get('/api/history')).body,
+    (await token.get('/api/history/export')).body,
+    (await token.get('/api/history/pending')).body,
+    (await token.get('/api/history?search=evelyn')).body,
+  ].join()
+  expect(told).not.toMatch(/evelyn|"person"|api-token/)
+  const [{ revision }] = (await admin.get('/api/history/pending')).json().data
+  expect((await token.post(`/api/history/${revision}/keep`)).statusCode).toBe(404)
+  expect((await admin.post(`/api/history/${revision}/keep`)).statusCode).toBe(200)
 })
 
 test('a token of an administrator decides neither by which mail links go nor who has the name of the console', async () => {

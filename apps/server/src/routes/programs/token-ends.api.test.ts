@@ -77,12 +77,13 @@ describe('tokens end', () => {
     const change = (form: object) => client.post('/api/account/password', form)
     const next = { password: 'a new password' }
     const kept = await change({ ...mine, newPassword: next.password, endTokens: false })
-    expect(kept.json()).toEqual({ ended: 0, endedTokens: 0, disconnected: 0 })
+    expect(kept.json()).toEqual({ ended: 0, endedTokens: 0, removedPasskeys: 0, disconnected: 0 })
     expect(await statusOf(token)).toBe(200)
     const other = await makeApiToken(client, { role: 'viewer', ...next })
     expect((await change({ ...next, newPassword: 'another one 9' })).json()).toEqual({
       ended: 0,
       endedTokens: 2,
+      removedPasskeys: 0,
       disconnected: 0,
     })
     expect([await statusOf(token), await statusOf(other.token)]).toEqual([403, 403])

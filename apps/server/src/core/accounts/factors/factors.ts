@@ -134,6 +134,13 @@ export async function deleteFactors(tx: Kysely<Database>, userId: number): Promi
     await tx.deleteFrom(table).where('user_id', '=', userId).execute()
 }
 
+/** The recovery codes go with the last factor. @returns how many */
+export async function removePasskeys(tx: Kysely<Database>, userId: number): Promise<number> {
+  const gone = await tx.deleteFrom('passkeys').where('user_id', '=', userId).returning('id').execute()
+  if (gone.length > 0 && !(await hasFactor(tx, userId))) await deleteFactors(tx, userId)
+  return gone.length
+}
+
 export async function hasFactor(db: Kysely<Database>, userId: number): Promise<boolean> {
   const app = db.selectFrom('authenticators').select('user_id').where('user_id', '=', userId)
   const any = await app

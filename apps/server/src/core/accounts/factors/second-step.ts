@@ -5,6 +5,7 @@ import type { Context } from '../../../context.ts'
 import { ConflictError, UnauthenticatedError } from '../../errors.ts'
 import { hashToken } from '../../secrets/secrets.ts'
 import { type BegunSession, beginSession, type Entrant, type SignInPlace } from '../begin-session.ts'
+import { refuseMade } from '../maker.ts'
 import { isKnownSource, sourceOf } from '../sources.ts'
 import { type Checked, stampOf } from '../stamp.ts'
 import { useAuthenticator, useRecovery } from './authenticator.ts'
@@ -112,6 +113,8 @@ export async function finishByPasskey(
   if (userId === undefined) throw new UnauthenticatedError('This passkey is not known here', 'factor')
   if (user?.id !== userId) throw signInOver()
   succeed()
+  // After a provider it confirms; alone it would be another way in.
+  if (step.providerId === null) await refuseMade(context.db, userId)
   const session = await beginSession(context, { ...user, providerId: step.providerId }, place, key)
   return { ...session, username: user.username }
 }
