@@ -175,6 +175,24 @@ it('a passkey is added, signs in without a name, confirms a password, and is ren
   await page.close()
 })
 
+it('a new password removes passkeys too, in case somebody else added one', async () => {
+  const { page } = await openNamed()
+  await signIn(page)
+  await isInside(page)
+  await openAccount(page)
+  await addPasskey(page, 'Laptop')
+  await keepCodes(page)
+  await page.getByRole('button', { name: 'Change Password' }).click()
+  await expect(dialog(page).getByLabel('Remove my passkeys too')).toBeChecked()
+  await dialog(page).getByLabel(label('Present Password')).fill(site.password)
+  await dialog(page).getByLabel(label('New Password')).fill(site.password)
+  await dialog(page).getByLabel(label('The Same Again')).fill(site.password)
+  await dialog(page).getByRole('button', { name: 'Save' }).click()
+  await page.getByText('and 1 passkey').waitFor()
+  await card(page).getByText('No Passkeys yet').waitFor()
+  await page.close()
+})
+
 it('a passkey that does not ask who it is opens nothing, and the page says why', async () => {
   const { page, device, forgive } = await openNamed()
   forgive(/failed|not accepted/)
