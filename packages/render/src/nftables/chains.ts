@@ -126,9 +126,11 @@ function outputRules({ interface: name, dialers }: FirewallPlan): string[] {
     `meta skuid { ${dialers.join(', ')} } accept`,
     // The kernel may still remember a connection of these users when somebody else begins one from its port.
     'tcp flags & (syn | ack) == syn drop',
-    'ct state established,related accept',
+    'meta l4proto tcp ct state established,related accept',
+    // Over UDP anybody may go on from a port that one of these users has just asked from: only answers pass.
+    'ct direction reply ct state established,related accept',
     ...TO_TARGET.map((visit) => `${visit} accept`),
-    'meta l4proto { tcp, udp } drop',
+    'meta l4proto != { icmp, ipv6-icmp } drop',
   ]
 }
 

@@ -76,10 +76,11 @@ async function tcp(from: Lab, source: string, host: string, port: number, uid = 
   return await runAs(uid, from, script)
 }
 
-async function udp(from: Lab, source: string, host: string, port: number, uid = 0): Promise<string> {
+/** @param own the port to ask from; 0: any */
+async function udp(from: Lab, source: string, host: string, port: number, uid = 0, own = 0): Promise<string> {
   const script = `
     const s = require('node:dgram').createSocket('udp4')
-    s.on('message', () => (process.stdout.write('answer'), s.close())).bind(0, '${source}')
+    s.on('message', () => (process.stdout.write('answer'), s.close())).bind(${own}, '${source}')
     s.send('x', ${port}, '${host}')
     setTimeout(() => process.exit(), 700)`
   return await runAs(uid, from, script)
@@ -133,6 +134,9 @@ test('of the users of this machine only root and HAProxy’s reach a node, other
   await reaches(() => tcp(edge, '198.51.100.1', INTERNET, 22, USER_UID))
   expect(await tcp(edge, '10.64.0.1', plain.address4, 22, USER_UID)).toBe('nothing')
   expect(await udp(edge, '10.64.0.1', plain.address4, 53, USER_UID)).toBe('nothing')
+  // Nor from a port from which root has just asked, and whose flow the kernel still remembers.
+  await reaches(() => udp(edge, '10.64.0.1', plain.address4, 53, 0, 40_111))
+  expect(await udp(edge, '10.64.0.1', plain.address4, 53, USER_UID, 40_111)).toBe('nothing')
 })
 
 test('only a node with internet access reaches the internet, as the edge, and no private network', async () => {

@@ -175,7 +175,7 @@ async function findBeyondReach(
 ): Promise<FieldError[]> {
   const { domain } = form
   if (!context.access.reach || domain === undefined) return []
-  if (type === 'tcp' && !before) {
+  if (type === 'tcp' && before?.node_id !== nodeId) {
     const most = await findPortLimit(db, nodeId)
     if (most !== undefined) return [{ field: 'port', message: PEOPLE_MESSAGES.portLimit(most) }]
   }

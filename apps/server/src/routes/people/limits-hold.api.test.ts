@@ -80,6 +80,14 @@ describe('a limited editor', () => {
     const take = (port: number) => client.post(`/api/services/${own}/tcp`, { name: 't', backendPort: port })
     expect([(await take(1)).statusCode, (await take(2)).statusCode]).toEqual([201, 201])
     expect((await take(3)).json().errors).toEqual([{ field: 'port', message: PEOPLE_MESSAGES.portLimit(2) }])
+    const other = (await admin.createNode({ name: 'other' })).id
+    await admin.patch(`/api/nodes/${other}`, { agentMaxPorts: 1 })
+    const both = (await limited('editor', { nodes: [own, other], domains: [] })).client
+    const services = (await admin.get(`/api/services/${own}/tcp`)).json() as { id: number }[]
+    const records = services.map(({ id }) => ({ id }))
+    const move = { action: 'move', to: { nodeId: other }, records }
+    expect((await both.post('/api/services/many', move)).json().done).toHaveLength(1)
+    await admin.post('/api/services/many', { ...move, to: { nodeId: own } })
     await admin.patch(`/api/nodes/${own}`, { agentMaxPorts: 3 })
     expect((await take(3)).statusCode).toBe(201)
   })
