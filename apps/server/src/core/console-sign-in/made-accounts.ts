@@ -1,12 +1,19 @@
-import { personOf } from '../../changes/actor.ts'
+import type { Role } from '@postern/contract/sign-in/auth'
+import type { Transaction } from 'kysely'
+import { type Actor, personOf } from '../../changes/actor.ts'
 import { change, changeIfAny, nextTime, Unchanged } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
+import type { Database } from '../../db/schema.ts'
 import type { SignInPlace } from '../accounts/begin-session.ts'
 import { readPasswordRule } from '../accounts/password-rule.ts'
+import { takeSessions, tellEnded } from '../accounts/sessions.ts'
 import { ConflictError, ForbiddenError } from '../errors.ts'
+import { keepAllOf } from '../history/keep-all.ts'
 import { isLastAdmin } from '../people/last-admin.ts'
 import { isNameTaken } from '../people/names.ts'
 import { requireRoom } from '../people/people.ts'
+import { getPersonRow } from '../people/records.ts'
+import { revokeTokensOf } from '../programs/of-person.ts'
 import { connect, findConnected } from './identities.ts'
 import type { Arrived } from './logins.ts'
 import { getProviderRow } from './open-providers.ts'
@@ -63,21 +70,41 @@ export async function makeAccount(
 export async function renewRole(context: Context, arrived: Arrived, place: SignInPlace): Promise<void> {
   const { name: provider } = await getProviderRow(context.db, arrived.provider)
   const { role } = arrived
-  if (role === null) throw noRole(provider)
   const user = await findConnected(context.db, arrived)
   if (!user) return
   const { user_id: id, username } = user
   const actor = personOf({ id, name: username }, place.address)
+  if (role === null) {
+    await endAccess(context, actor, id, provider)
+    throw noRole(provider)
+  }
   const isChanged = await changeIfAny(context, { actor, what: `role given by ${provider}` }, async (tx) => {
     const held = await findConnected(tx, arrived)
-    const isKept =
-      held?.role === 'admin' && ((await readPasswordRule(tx)) === id || (await isLastAdmin(tx, id)))
-    if (!held || held.role === role || isKept) throw new Unchanged(false)
+    if (!held || held.role === role || (await isKept(tx, held))) throw new Unchanged(false)
     const updated_at = nextTime(context.clock(), held.updated_at)
     await tx.updateTable('users').set({ role, updated_at }).where('id', '=', id).execute()
     return { value: true, touched: { people: [id] }, name: username }
   })
   if (isChanged) context.bus.emit({ kind: 'access-changed', userId: id })
+}
+
+async function isKept(tx: Transaction<Database>, { user_id: id, role }: { user_id: number; role: Role }) {
+  return role === 'admin' && ((await readPasswordRule(tx)) === id || (await isLastAdmin(tx, id)))
+}
+
+/** The provider has just told that the person may do nothing here: what the account has open ends, too. */
+async function endAccess(context: Context, actor: Actor, id: number, provider: string): Promise<void> {
+  const what = `access ended by ${provider}`
+  const ended = await changeIfAny<number[]>(context, { actor, what }, async (tx) => {
+    const { username, role } = await getPersonRow(tx, id)
+    if (await isKept(tx, { user_id: id, role })) throw new Unchanged([])
+    const sessions = await takeSessions(tx, id)
+    const tokens = await revokeTokensOf(tx, id, context.clock())
+    await keepAllOf(tx, id)
+    if (sessions.length + tokens === 0) throw new Unchanged([])
+    return { value: sessions, touched: { people: [id] }, name: username }
+  })
+  tellEnded(context, ended)
 }
 
 function noRole(provider: string): ForbiddenError {

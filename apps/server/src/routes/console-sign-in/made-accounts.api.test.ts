@@ -145,6 +145,19 @@ describe('an account that a sign-in made', () => {
     expect((await signIn('bob')).json().code).toBe('no_role')
   })
 
+  it('has nothing open any more once a sign-in has told that no rule fits', async () => {
+    const browser = lab.browser()
+    const { token } = (await browser.signIn(provider, 'bob')).json().login
+    const form = { name: 'x', role: 'viewer', password: null }
+    const program = lab.server.as((await browser.call('POST', '/api/tokens', form, token)).json().token)
+    expect((await program.get('/api/nodes')).statusCode).toBe(200)
+    lab.issuer.accounts.set('bob', { preferred_username: 'bob', groups: [] })
+    expect((await signIn('bob')).json().code).toBe('no_role')
+    expect((await browser.call('GET', '/api/auth/me', undefined, token)).statusCode).toBe(401)
+    expect((await program.get('/api/nodes')).statusCode).toBe(403)
+    expect(await newest()).toMatchObject({ what: 'access ended by Example', name: 'bob' })
+  })
+
   it('keeps being an administrator while there is no other', async () => {
     await signIn('ann')
     const [first] = await people()
