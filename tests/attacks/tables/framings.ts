@@ -106,6 +106,11 @@ export const FRAMINGS: readonly Framing[] = [
     post(['Transfer_Encoding: chunked', 'Content-Length: 3'], 'abc'),
     one('POST /f abc'),
   ],
+  ...['0.9', '0.0', '0.1'].flatMap((version): Framing[] => [
+    [`GET of HTTP/${version}`, start(`GET /f HTTP/${version}`, [], ''), refused],
+    [`HEAD of HTTP/${version}`, start(`HEAD /f HTTP/${version}`, [], ''), refused],
+    [`chunks in HTTP/${version}`, start(`POST /f HTTP/${version}`, [CHUNKED], WHOLE), refused],
+  ]),
   ['chunks in HTTP/1.0', start('POST /f HTTP/1.0', [CHUNKED], WHOLE), refused],
   ['chunks and a length in HTTP/1.0', start('POST /f HTTP/1.0', [CHUNKED, LENGTH], HIDDEN), refused],
   ['a chunk extension', chunked('3;a=b\r\nabc\r\n0\r\n\r\n'), one('POST /f abc')],

@@ -75,7 +75,8 @@ export function renderHostChecks(paths: HaproxyPaths, condition = ''): string {
 
 /** The `acl`s for requests that no service accepts, and for those that need no closer look. */
 export function renderMalformed(): string {
-  return `  acl is_repeatable method GET HEAD OPTIONS
+  return `  # Only these share connections to a service: some answer HEAD with a body, which the next visitor would get.
+  acl is_repeatable method GET OPTIONS
   # Over HTTP/2 a body may come that no header announces.
   acl is_whole internal.htx.has_eom
   acl has_plain_headers req.hdr_names -m reg -i '^(${PLAIN_HEADERS})(,(${PLAIN_HEADERS}))*$'
@@ -92,6 +93,8 @@ export function renderMalformed(): string {
   # HAProxy may count a length modulo 2^64 and read \`chunked,\` as chunked, but hands on what the visitor wrote.
   acl is_long req.fhdr(content-length) -m len gt 15
   acl is_unreadable method CONNECT
+  # A program that knows HTTP/0.9 answers with the bare body, which would be read as an answer of the visitor's choice.
+  acl is_unreadable req.ver -m beg 0.
   acl is_unreadable url -m sub '#'
   # Some programs end an address at a byte that others take for a letter. Over HTTP/1.1 HAProxy itself refuses these.
   acl is_unreadable url -m reg '[\\x80-\\xff]'

@@ -8,19 +8,23 @@ type Eb = ExpressionBuilder<Database, 'changes'>
 const list = (ids: readonly (string | number)[]) =>
   sql<never>`(SELECT value FROM json_each(${JSON.stringify(ids)}))`
 
-/** Kinds of records that are hidden from somebody, wherever they are. */
-export function hiddenKinds({ role, isProgram }: Access): ReadonlySet<string> {
-  if (role !== 'admin') return PRIVATE_KINDS
-  return isProgram ? PEOPLE_KINDS : new Set()
-}
-
 /** An administrator in person. */
-export const seesAll = (access: Access): boolean => !access.reach && hiddenKinds(access).size === 0
+export const seesAll = ({ role, reach, isProgram }: Access): boolean =>
+  role === 'admin' && !reach && isProgram !== true
+
+/** Whether a record is hidden from somebody, wherever it is. */
+function isHiddenRecord({ role }: Access): RawBuilder<SqlBool> {
+  const isOf = (kinds: ReadonlySet<string>) => sql<SqlBool>`change_records.kind IN ${list([...kinds])}`
+  if (role !== 'admin') return isOf(PRIVATE_KINDS)
+  // Of settings, one names a person.
+  return sql<SqlBool>`(${isOf(PEOPLE_KINDS)} OR change_records.kind = 'setting' AND change_records.name = 'passwordRule')`
+}
 
 /** Whether a person may see a record of a change; `change_records` is in scope. */
 export function isVisibleRecord(access: Access): RawBuilder<SqlBool> {
   const { reach } = access
-  const isPrivate = sql<SqlBool>`change_records.kind IN ${list([...hiddenKinds(access)])}`
+  if (seesAll(access)) return sql<SqlBool>`1`
+  const isPrivate = isHiddenRecord(access)
   if (reach)
     // Others have services at a domain, too.
     return sql<SqlBool>`(NOT ${isPrivate} AND (change_records.node_id IN ${list(reach.nodes)}
@@ -34,24 +38,20 @@ export function isVisibleRecord(access: Access): RawBuilder<SqlBool> {
  */
 function isVisible(eb: Eb, access: Access): Expression<SqlBool>[] {
   const { reach } = access
-  const hiddenHere = list([...hiddenKinds(access)])
   if (seesAll(access)) return []
   const all = eb
     .selectFrom('change_records')
     .whereRef('change_records.revision', '=', 'changes.revision')
     .select(sql<1>`1`.as('one'))
   if (!reach) {
-    const hidden = all.where(sql<SqlBool>`kind IN ${hiddenHere}`)
+    const hidden = all.where(isHiddenRecord(access))
     // One without records may be about anything: it is shown where it says what it is about.
     const told = eb.or([eb('node_id', 'is not', null), eb('domain_id', 'is not', null), eb.exists(all)])
     // And of one whose records were let go it is not known.
     const isThere = sql<SqlBool>`(changes.is_stripped = 0 AND changes.folded IS NULL)`
     return [isThere, eb.not(eb.exists(hidden)), told]
   }
-  return [
-    eb.exists(all.where(isVisibleRecord(access))),
-    eb.not(eb.exists(all.where(sql<SqlBool>`kind IN ${hiddenHere}`))),
-  ]
+  return [eb.exists(all.where(isVisibleRecord(access))), eb.not(eb.exists(all.where(isHiddenRecord(access))))]
 }
 
 /** The conditions on `changes` for what a person asks for, but for its words, among what that person may see. */

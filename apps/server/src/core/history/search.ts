@@ -4,7 +4,7 @@ import { type Kysely, type RawBuilder, type Selectable, type SqlBool, sql } from
 import type { ChangesTable } from '../../db/history-tables.ts'
 import type { Database } from '../../db/schema.ts'
 import type { Access } from '../access/access.ts'
-import { conditionsOf, isVisibleRecord, seesAll } from './filter.ts'
+import { conditionsOf, isVisibleRecord } from './filter.ts'
 
 export type ChangeRow = Selectable<ChangesTable> & { undone_by: number | null }
 
@@ -99,7 +99,7 @@ function hasWords(search: string, access: Access): RawBuilder<SqlBool> {
         OR json_type(change_records.after, '$.node') IS NULL)`
     : sql`1`
   // What may not be seen must not be found out by its name either.
-  const visible = seesAll(access) ? sql`1` : isVisibleRecord(access)
+  const visible = isVisibleRecord(access)
   return sql<SqlBool>`(${sql.join(own, sql` OR `)} OR EXISTS (SELECT 1 FROM change_records
     WHERE change_records.revision = changes.revision AND ${visible}
     AND (${has(sql.ref('change_records.name'))} OR (${isShown} AND (${sql.join(values, sql` OR `)})))))`
