@@ -36,6 +36,7 @@ import { createTokenUses } from './core/nodes/token-uses.ts'
 import { createDevices } from './core/programs/devices.ts'
 import { createProgramRates } from './core/programs/rates.ts'
 import { openSecrets } from './core/secrets/sealed-rows.ts'
+import { loadShortKeys } from './core/secrets/short-keys.ts'
 import { loadSettings } from './core/settings/live-settings.ts'
 import { createProviders } from './core/sign-in/create-provider.ts'
 import { createFlow } from './core/sign-in/flow.ts'
@@ -127,7 +128,9 @@ export async function buildContext(given: ServerConfig, log: Logger, world: Worl
     const tunnel = await loadTunnel({ db, secrets, config, ...world })
     const logs = createLogHub(() => new Date(world.clock()))
     const signInKeys = await loadSignInKeys({ db, bus, secrets, ...world })
-    const flowTokens = createFlowTokens(world.randomBytes(32), world.clock)
+    const shortKeys = await loadShortKeys({ db, secrets, log, ...world })
+    ends.push(() => shortKeys.close())
+    const flowTokens = createFlowTokens(shortKeys.of('visitor sign-in'), world.clock)
     const identities = await loadIdentities({ db, bus, secrets, ...world }, () => publicUrl(config))
     const visitorSessions = createVisitorSessions({ signInKeys, identities, ...world })
     const providers = createProviders(config)
@@ -156,13 +159,16 @@ export async function buildContext(given: ServerConfig, log: Logger, world: Worl
       feeds: createFeeds(bus, (err) => log.error({ err }, 'a stream could not be computed')),
       loginLimits: createLoginLimits(world.clock),
       /** People's way to a provider and back to the console, */
-      providerLogins: createProviderLogins({ ...world, config, db, log, secrets }),
+      providerLogins: createProviderLogins({
+        ...{ ...world, config, db, log, secrets },
+        tokens: createFlowTokens(shortKeys.of('console sign-in'), world.clock),
+      }),
       /** and how often a source begins it. */
       begunLogins: createAttempts(world.clock),
       /** Limits wrong codes and passkeys, once a password was right or instead of it. */
       factorLimits: createFactorLimits(world.clock),
       /** What steps of signing in, and of setting up a second factor, pass on. */
-      stepTokens: createFlowTokens<StepTokenKind>(world.randomBytes(32), world.clock),
+      stepTokens: createFlowTokens<StepTokenKind>(shortKeys.of('sign-in step'), world.clock),
       /** Limits what programs do with API tokens, */
       programRates: createProgramRates(world.clock),
       /** and how often a source shows unknown ones. */
@@ -171,9 +177,9 @@ export async function buildContext(given: ServerConfig, log: Logger, world: Worl
       devices: createDevices(world.clock, world.randomBytes),
       deviceAttempts: createAttempts(world.clock),
       confirmations: createConfirmations(world.clock),
-      tickets: createTickets(world.randomBytes(32), world.clock),
-      /** Proofs of domain checks that are under way. */
-      proofs: createProofs(world.randomBytes),
+      tickets: createTickets(shortKeys.of('stream ticket'), world.clock),
+      /** Proofs of domain checks. */
+      proofs: createProofs({ ...world, keys: shortKeys.of('domain proof') }),
       /** Ways of visitors that somebody asked about. */
       whys: createWhys(world.clock),
       /** Limits the keys that nodes register: each is a change that goes to every edge. */

@@ -37,12 +37,16 @@ async function ask(
 }
 
 /** Goes to the provider and back like a person. @returns the code, and what the console's callback leads to */
-async function passProvider(account: 'ann' | 'una', invite: string | null = null) {
+async function passProvider(
+  account: 'ann' | 'una',
+  { invite = null, meanwhile }: { invite?: string | null; meanwhile?: () => Promise<void> } = {},
+) {
   const begun = await ask('/api/auth/provider', { body: { provider: provider.id, invite } })
   expect(begun.status).toBe(200)
   const page = await at.newVisitor()
   const came = page.waitForResponse((response) => response.url().startsWith(CALLBACK))
   await page.goto(begun.json.address)
+  await meanwhile?.()
   await passIssuer(page, account)
   const response = await came
   const location = (await response.headerValue('location')) ?? ''
@@ -74,6 +78,18 @@ test('an account at a provider signs in to the console at the public address, in
     expect(await findFiles(secret), secret).toBe('')
 }, 120_000)
 
+test('a sign-in to the console goes on after a restart of the server, and its ticket works once all the same', async () => {
+  const restart = async () => {
+    await at.installation.server.stop()
+    await at.installation.startServer()
+    await at.isLive()
+  }
+  const { ticket } = await passProvider('ann', { meanwhile: restart })
+  expect((await finish(ticket)).status).toBe(200)
+  await restart()
+  expect(await finish(ticket)).toMatchObject({ status: 401, json: { code: 'sign_in_over' } })
+}, 180_000)
+
 test('an address that the provider has not verified fits no rule', async () => {
   const { ticket } = await passProvider('una')
   expect(await finish(ticket)).toMatchObject({ status: 403, json: { code: 'no_role' } })
@@ -83,7 +99,7 @@ test('an account that somebody else connected opens nothing at the public addres
   const { api } = at.installation
   const form = { username: 'kim', role: 'viewer', reach: null }
   const invited = (await api.call('POST', '/api/people', form)).json as { id: number; token: string }
-  const { json } = await finish((await passProvider('una', invited.token)).ticket)
+  const { json } = await finish((await passProvider('una', { invite: invited.token })).ticket)
   expect(json.username).toBe('kim')
   const { token } = json.login
   expect((await ask('/api/auth/me', { token })).status).toBe(200)

@@ -3,7 +3,8 @@ import { rotateAll } from '@postern/testkit/rotate-all'
 import { shared } from '@postern/testkit/shared'
 import { until } from '@postern/testkit/until'
 import { expect, test } from 'vitest'
-import { SITE, seen, startSignInLab } from './sign-in-lab.ts'
+import { CALLBACK, SITE, seen, startSignInLab } from './sign-in-lab.ts'
+import { ISSUER, passIssuer } from './sign-in-steps.ts'
 
 /** How long a visitor who has signed in stays so, whatever changes meanwhile. */
 const lab = shared(startLab)
@@ -84,15 +85,35 @@ test('signed-in visitors can continue while server and edge are down', async () 
   for (const each of [page, stranger]) await each.context().close()
 }, 180_000)
 
-test('after rotate-key --all a previous session opens nothing, and the visitor signs in again', async () => {
+test('a visitor who is at the provider while the server restarts comes in', async () => {
   const page = await at.newVisitor()
+  await page.goto(`${SITE}/during`)
+  await page.waitForURL(`${ISSUER}/**`)
+  await at.installation.server.stop()
+  await at.installation.startServer()
+  await at.isLive()
+  await passIssuer(page, 'ann')
+  await page.waitForURL(`${SITE}/during`)
+  expect((await seen(page)).headers).toMatchObject({ 'remote-user': 'ann@example.com' })
+  await page.context().close()
+}, 180_000)
+
+test('after rotate-key --all neither a previous session nor what was under way opens anything, and visitors sign in again', async () => {
+  const page = await at.newVisitor()
+  const during = await at.newVisitor()
+  await during.goto(`${SITE}/during`)
+  await during.waitForURL(`${ISSUER}/**`)
   await at.signIn(page, '/before')
   await page.waitForURL(`${SITE}/before`)
   expect(await at.ask('/', page)).toBe(200)
   await rotateAll(lab.server, at.installation)
   await until('the next keys', async () => (await at.ask('/', page)) === 401)
+  await passIssuer(during, 'ann')
+  await during.waitForURL(`${CALLBACK}**`)
+  expect(await during.locator('body').innerText()).toContain('This sign-in is over')
+  expect(await at.ask('/', during)).toBe(401)
   const next = await at.newVisitor()
   await at.signIn(next, '/after')
   await next.waitForURL(`${SITE}/after`)
-  for (const each of [page, next]) await each.context().close()
+  for (const each of [page, during, next]) await each.context().close()
 }, 180_000)

@@ -105,7 +105,7 @@ async function readOnce(options: StreamOptions, last: { id: string }, end: Abort
   try {
     const signal = AbortSignal.any([end, silence.signal])
     let response = await ask(await options.url(false), last.id, signal)
-    // A restarted server does not know the ticket. If the next one is refused too, the session is over.
+    // The ticket may be too old. If the next one is refused too, the session is over.
     if (response.status === 401) response = await ask(await options.url(true), last.id, signal)
     if (!response.ok) {
       const error = await readError(response)

@@ -38,6 +38,7 @@ async function listNames(context: Context): Promise<string[]> {
     .selectFrom('domains')
     .select('domain')
     .where('id', 'not in', db.selectFrom('published_domains').select('domain_id'))
+    .orderBy('id')
     .execute()
   const names = [...domains.map(({ domain }) => domain), ...(await listGiven(db))]
   return [...installationNames(context), ...new Set(names)]

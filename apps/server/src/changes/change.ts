@@ -1,4 +1,4 @@
-import type { Kysely, Transaction } from 'kysely'
+import { type Kysely, sql, type Transaction } from 'kysely'
 import { ConflictError } from '../core/errors.ts'
 import type { Database, StatedTables, StatedUpdate } from '../db/schema.ts'
 import type { Actor } from './actor.ts'
@@ -169,5 +169,24 @@ export async function updateStated<T extends keyof StatedTables>(
     .updateTable<keyof StatedTables>(table)
     .set({ ...values, revision })
     .where('id', '=', id)
+    .execute()
+}
+
+/**
+ * Deletes rows that reach the edges, and notes that this change did. A test keeps every other statement from it.
+ * @param which the values of columns that the rows have; empty for all rows
+ */
+export async function removeStated<T extends keyof StatedTables>(
+  tx: Transaction<Database>,
+  table: T,
+  which: { [C in keyof StatedTables[T] & ('id' | 'node_id' | 'domain_id')]?: number },
+): Promise<void> {
+  let rows = tx.deleteFrom<keyof StatedTables>(table)
+  for (const [column, value] of Object.entries(which)) rows = rows.where(sql.ref(column), '=', value)
+  const { numDeletedRows } = await rows.executeTakeFirstOrThrow()
+  if (numDeletedRows === 0n) return
+  await tx
+    .updateTable('revisions')
+    .set(({ ref }) => ({ removed: ref('latest') }))
     .execute()
 }

@@ -58,3 +58,10 @@ export interface InvitesTable {
   /** ms since the epoch. */
   expires_at: number
 }
+
+/** Tickets that have opened a session, and would have been good for longer. */
+export interface UsedTicketsTable {
+  id: Fixed<string>
+  /** ms since the epoch. */
+  until: Fixed<number>
+}

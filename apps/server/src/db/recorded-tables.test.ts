@@ -7,6 +7,7 @@ import { RECORDED, VALUES } from './recorded-tables.ts'
 /** Tables that the history leaves out, and why. */
 const OTHERS: Record<string, string> = {
   sessions: 'come and go by themselves',
+  used_tickets: 'follow from sign-ins',
   invites: 'are links that end, and what is done with them is told by name',
   sign_in_networks: 'follows from sign-ins',
   recovery_codes: 'are secrets, and the change says that there are others',

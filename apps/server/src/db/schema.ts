@@ -21,6 +21,7 @@ import type {
 import type {
   InvitesTable,
   SessionsTable,
+  UsedTicketsTable,
   UserDomainsTable,
   UserNodesTable,
   UsersTable,
@@ -208,6 +209,8 @@ interface SignedOutTable {
 /** One row: the newest revision. Writers wait for each other here, so that revisions are in the order of commits. */
 interface RevisionsTable {
   latest: number
+  /** The newest one in which a row was deleted that reaches the edges. */
+  removed: Generated<number>
 }
 
 interface EdgesTable {
@@ -227,7 +230,7 @@ export interface StatedTables {
   services: ServicesTable
 }
 
-/** Only `updateStated` updates such rows, so that none can change without a revision. */
+/** Only `updateStated` updates such rows, and only `removeStated` deletes them: each change has its revision. */
 type Stated<T> = { [K in keyof T]: ColumnType<SelectType<T[K]>, InsertType<T[K]>, never> }
 export type StatedUpdate<T extends keyof StatedTables> = Omit<Updateable<StatedTables[T]>, 'id' | 'revision'>
 
@@ -239,6 +242,7 @@ export interface Database {
   passkeys: PasskeysTable
   recovery_codes: RecoveryCodesTable
   sessions: SessionsTable
+  used_tickets: UsedTicketsTable
   invites: InvitesTable
   console_providers: ConsoleProvidersTable
   user_identities: UserIdentitiesTable

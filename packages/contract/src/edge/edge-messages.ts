@@ -36,11 +36,11 @@ export type EdgeReport = z.infer<typeof EdgeReport>
 
 /** One peer as the tunnel shows it. Counters are bytes as the server sees them: `rx` came from the node. */
 export const PeerFigures = z.object({
-  nodeId: z.number(),
+  nodeId: z.int(),
   /** ms since the epoch; null: none since the tunnel was made. */
-  latestHandshake: z.nullable(z.number()),
-  rx: z.number(),
-  tx: z.number(),
+  latestHandshake: z.nullable(z.int()),
+  rx: z.int(),
+  tx: z.int(),
   clientIp: z.nullable(z.string()),
   /** Whether the last probe through the tunnel was answered. */
   reachable: z.boolean(),

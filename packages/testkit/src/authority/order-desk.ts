@@ -156,7 +156,7 @@ export class OrderDesk {
   }
 
   async orders(): Promise<OrderRow[]> {
-    return await this.server.context.db.selectFrom('orders').selectAll().execute()
+    return await this.server.context.db.selectFrom('orders').selectAll().orderBy('id').execute()
   }
 
   /** How many orders the authority got, and how many it accepted. */

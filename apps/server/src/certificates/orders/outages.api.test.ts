@@ -96,7 +96,7 @@ test('the data of a previous authority is removed once none of its certificates 
   const other = await startPebble({ httpPort: desk.httpPort, nameServer: desk.names.address })
   const settings = { POSTERN_ACME_DIRECTORY: other.directory, POSTERN_ACME_CA_FILE: other.caFile }
   const keysOf = async (directory: string) => {
-    const rows = await desk.server.context.db.selectFrom('settings').select('key').execute()
+    const rows = await desk.server.context.db.selectFrom('settings').select('key').orderBy('key').execute()
     return rows
       .map(({ key }) => key)
       .filter((key) => key.startsWith('acme.') && key.endsWith(` ${directory}`))

@@ -1,5 +1,5 @@
 import { ORDERS } from '../../changes/actor.ts'
-import { change } from '../../changes/change.ts'
+import { change, removeStated } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import type { OrderRow } from '../../db/schema.ts'
 import type { SignedChain } from '../acme/chain.ts'
@@ -40,7 +40,7 @@ export async function keepCertificate(
       .where('id', '=', row.id)
       .executeTakeFirst()
     if (done.numUpdatedRows === 0n) throw new OrderGoneError()
-    await tx.deleteFrom('challenges').where('domain_id', '=', row.domain_id).execute()
+    await removeStated(tx, 'challenges', { domain_id: row.domain_id })
     const stored = {
       ...context,
       kind: 'certbot' as const,
@@ -77,7 +77,7 @@ export async function keepFailure(context: Context, { row, domain }: Ended, erro
       .executeTakeFirstOrThrow(() => new OrderGoneError())
     const dueAt = Math.floor(nextTryAt(now, failures, randomOf(context), retryAfter))
     await tx.updateTable('orders').set({ due_at: dueAt }).where('id', '=', row.id).execute()
-    await tx.deleteFrom('challenges').where('domain_id', '=', row.domain_id).execute()
+    await removeStated(tx, 'challenges', { domain_id: row.domain_id })
     return { value: undefined, touched: { domains: [row.domain_id] } }
   })
 }

@@ -21,6 +21,8 @@ export async function askRenewalInfo(context: Context, accounts: Accounts): Prom
     .where('info_at', '<=', context.clock())
     .where('step', 'is', null)
     .where('kind', '=', 'certbot')
+    .orderBy('info_at')
+    .orderBy('orders.id')
     .limit(BATCH)
     .execute()
   await Promise.all(

@@ -1,4 +1,5 @@
 import type { Transaction } from 'kysely'
+import { removeStated } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
 import { liftPause } from './pause.ts'
@@ -14,7 +15,7 @@ export async function addOrder(tx: Transaction<Database>, domainId: number, now:
 
 /** It no longer wants one, or is deleted: the order ends at once. */
 export async function dropOrder(tx: Transaction<Database>, domainId: number): Promise<void> {
-  await tx.deleteFrom('challenges').where('domain_id', '=', domainId).execute()
+  await removeStated(tx, 'challenges', { domain_id: domainId })
   await tx.deleteFrom('orders').where('domain_id', '=', domainId).execute()
 }
 

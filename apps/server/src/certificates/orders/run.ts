@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { ORDERS } from '../../changes/actor.ts'
-import { change } from '../../changes/change.ts'
+import { change, removeStated } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import { PLACES } from '../../core/secrets/secrets.ts'
 import type { OrderRow } from '../../db/schema.ts'
@@ -168,7 +168,7 @@ async function publish(
   const what = `certificate of ${domain} on order`
   return await change(context, { actor: ORDERS, what }, async (tx, revision) => {
     const at = new Date(context.clock()).toISOString()
-    await tx.deleteFrom('challenges').where('domain_id', '=', row.domain_id).execute()
+    await removeStated(tx, 'challenges', { domain_id: row.domain_id })
     await tx
       .insertInto('challenges')
       .values({ domain_id: row.domain_id, token, thumbprint, created_at: at, updated_at: at, revision })

@@ -45,11 +45,17 @@ export async function readReach(
   user: { role: Role; is_limited: Flag },
 ): Promise<Reach> {
   if (!isLimited(user)) return null
-  const nodes = await db.selectFrom('user_nodes').select('node_id').where('user_id', '=', userId).execute()
+  const nodes = await db
+    .selectFrom('user_nodes')
+    .select('node_id')
+    .where('user_id', '=', userId)
+    .orderBy('node_id')
+    .execute()
   const domains = await db
     .selectFrom('user_domains')
     .select('domain_id')
     .where('user_id', '=', userId)
+    .orderBy('domain_id')
     .execute()
   return { nodes: nodes.map(({ node_id }) => node_id), domains: domains.map(({ domain_id }) => domain_id) }
 }

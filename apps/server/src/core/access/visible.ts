@@ -57,6 +57,7 @@ const SIGHT: Record<keyof Database, Sight> = {
   user_nodes: 'nothing',
   user_domains: 'nothing',
   sessions: 'nothing',
+  used_tickets: 'nothing',
   invites: 'nothing',
   // A person reads their own only.
   api_tokens: 'everything',

@@ -108,6 +108,7 @@ export async function listOwnSessions(context: Context, own: Own): Promise<OwnSe
     .where('expires_at', '>', context.clock())
     .orderBy((eb) => eb('id', '=', own.sessionId), 'desc')
     .orderBy('last_used_at', 'desc')
+    .orderBy('id', 'desc')
     .limit(MAX_LISTED)
     .execute()
   return rows.map(({ id, browser, address, last_used_at, created_at, expires_at }) => {

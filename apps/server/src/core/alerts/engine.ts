@@ -44,6 +44,7 @@ export function createAlerts(context: Context): Alerts & { close(): Promise<void
         .selectFrom('alerts')
         .select(['id', 'key', 'kind', 'rule_id', 'node_id', 'service_id'])
         .where('cleared_at', 'is', null)
+        .orderBy('id')
         .execute()
       const turned = turn(findings, open, patience, now)
       await writeTurn(context, tx, turned, now)

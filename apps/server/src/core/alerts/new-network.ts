@@ -32,6 +32,7 @@ export async function noteNewNetwork(
     .select('id')
     .where('kind', '=', 'new-network')
     .where('enabled', '=', 1)
+    .orderBy('id')
     .executeTakeFirst()
   if (!rule) return
   await db

@@ -95,7 +95,7 @@ test('a message that does not arrive is tried for a day, then has failed', async
 test('a channel that asks us to wait is left in peace for as long', async () => {
   await lab.addNtfy()
   await lose(1)
-  lab.receiver.feel({ status: 429, headers: { 'retry-after': '1800' } })
+  lab.receiver.feel({ status: 429, headers: { 'retry-after': '1800.0005' } })
   await lab.pass(7 * MINUTE)
   lab.receiver.feel({ status: 200 })
   await lab.pass(25 * MINUTE)

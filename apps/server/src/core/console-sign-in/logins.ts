@@ -5,10 +5,11 @@ import type { Logger } from 'pino'
 import * as z from 'zod/mini'
 import type { ServerConfig } from '../../config.ts'
 import type { Database } from '../../db/schema.ts'
+import { takeTicket } from '../accounts/used-tickets.ts'
 import { UnavailableError, ValidationError } from '../errors.ts'
 import { hashToken, isSameHash, type Secrets } from '../secrets/secrets.ts'
 import { orNoAnswer, redirectUrlOf } from '../sign-in/callback.ts'
-import { createFlowTokens } from '../sign-in/flow-tokens.ts'
+import type { FlowTokens } from '../sign-in/flow-tokens.ts'
 import type { Account } from '../sign-in/provider.ts'
 import { ProviderError } from '../sign-in/provider-error.ts'
 import { createOnce, createRedeeming, stateOf } from '../sign-in/redeeming.ts'
@@ -92,15 +93,14 @@ interface Parts {
   secrets: Secrets
   clock(): number
   randomBytes(count: number): Buffer
+  tokens: FlowTokens<'console state' | 'console ticket'>
 }
 
 export function createProviderLogins(parts: Parts): ProviderLogins {
-  const { db, clock, randomBytes } = parts
-  const tokens = createFlowTokens<'console state' | 'console ticket'>(randomBytes(32), clock)
+  const { db, clock, randomBytes, tokens } = parts
   const open = createOpenProviders(parts)
   const redeem = createRedeeming(clock)
   const takeState = createOnce(clock, STATE_SECONDS)
-  const takeTicket = createOnce(clock, TICKET_SECONDS)
   const token = () => randomBytes(32).toString('base64url')
   const find = (id: number) =>
     db.selectFrom('console_providers').selectAll().where('id', '=', id).executeTakeFirst()
@@ -148,8 +148,8 @@ export function createProviderLogins(parts: Parts): ProviderLogins {
       // The ticket of another browser would sign this one in with a foreign account, and a stolen one the thief.
       if (!ticket || key === undefined || !isSameHash(ticket.keyHash, hashToken(key))) return undefined
       const row = await find(ticket.provider)
-      if (row?.updated_at !== ticket.updatedAt || !takeTicket(ticket.id)) return undefined
-      return ticket
+      if (row?.updated_at !== ticket.updatedAt) return undefined
+      return (await takeTicket(parts, ticket.id, TICKET_SECONDS)) ? ticket : undefined
     },
   }
 }

@@ -20,7 +20,7 @@ export interface DesiredState {
 
 interface Parts {
   db: Kysely<Database>
-  secrets: Secrets
+  secrets: Pick<Secrets, 'open'>
   tunnel: Pick<Tunnel, 'privateKey' | 'network4' | 'network6' | 'address6'>
   signInKeys: Pick<SignInKeys, 'all'>
   identities: Pick<Identities, 'publicKeys'>
@@ -73,8 +73,9 @@ async function answerOf(
     hashes[name] = hash
     return known[name] !== hash
   }
+  // Sorted, so that the same rows are the same answer whatever their history.
   const changed = (sections: TextSections) =>
-    [...sections.hashes()].filter(([name, hash]) => differs(name, hash)).map(([name]) => name)
+    [...sections.hashes()].flatMap(([name, hash]) => (differs(name, hash) ? name : [])).sort()
   const { peers, routes, ports, signIns, challenges } = rows
   const texts = Object.entries({ peers, routes, ports, signIns, challenges }).flatMap(([name, sections]) => [
     ...listOf(name, changed(sections).map(sections.textOf)),
@@ -98,7 +99,7 @@ function listOf(name: string, parts: readonly string[]): string[] {
 /** @returns parts of a list as JSON, without its brackets */
 async function readCertificates(
   tx: Kysely<Database>,
-  secrets: Secrets,
+  secrets: Pick<Secrets, 'open'>,
   ids: readonly number[],
 ): Promise<string[]> {
   const parts: string[] = []
@@ -108,6 +109,7 @@ async function readCertificates(
       .leftJoin('domains', 'domains.id', 'certificates.domain_id')
       .select(['certificates.id', 'domain_id', 'chain', 'private_key', 'domains.domain'])
       .where('certificates.id', 'in', some)
+      .orderBy('certificates.id')
       .execute()
     const whole = rows.flatMap(({ id, domain_id, chain, private_key, domain }): EdgeCertificate[] => {
       if (chain === null || private_key === null) return []

@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import type { Transaction } from 'kysely'
 import { expect, test } from 'vitest'
 import { type HeldState, readAnswer } from '../../../../edge/src/state/held-state.ts'
-import { updateStated } from '../../changes/change.ts'
+import { removeStated, updateStated } from '../../changes/change.ts'
 import type { Database, StatedTables, StatedUpdate } from '../../db/schema.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import { createDesiredState } from './desired-state.ts'
@@ -113,7 +113,7 @@ test('after any changes of any columns, the state kept up to date, here and on a
   const { db } = context
   const values = valuesOf()
   // Any row may get any key here, and sealed ones are bound to theirs.
-  const secrets: Secrets = { seal: (text) => text, open: (text) => text }
+  const secrets: Pick<Secrets, 'open'> = { open: (text) => text }
   const make = () => createDesiredState({ ...context, secrets })
   const kept = make()
   const read = async (state: ReturnType<typeof make>, known = {}): Promise<StateAnswer> =>
@@ -148,7 +148,7 @@ async function take(tx: Transaction<Database>, revision: number, each: Step, val
   if (id === undefined) return
   if (kind === 'delete' && table === 'domains')
     await tx.deleteFrom('domain_members').where('domain_id', '=', id).execute()
-  if (kind === 'delete') return void (await tx.deleteFrom(table).where('id', '=', id).execute())
+  if (kind === 'delete') return void (await removeStated(tx, table, { id }))
   const columns = Object.entries(values[table])
   const [column = '', choices = []] = columns[each.column % columns.length] ?? []
   await updateStated(tx, table, id, revision, { [column]: choices[each.value % choices.length] })

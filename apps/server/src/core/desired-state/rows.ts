@@ -9,7 +9,6 @@ import {
   signInsSectionOf,
 } from '@postern/contract/edge/desired-state'
 import { type Kysely, sql } from 'kysely'
-import { getRevision } from '../../changes/change.ts'
 import { selectChangedServices } from '../../changes/changed-services.ts'
 import type { ServerConfig } from '../../config.ts'
 import type { Database, NodeRow, StatedTables } from '../../db/schema.ts'
@@ -41,14 +40,17 @@ export interface StatedRows {
 }
 
 export interface StatedParts {
-  secrets: Secrets
+  secrets: Pick<Secrets, 'open'>
   tunnel: Pick<Tunnel, 'address6' | 'network4' | 'network6'>
   config: Pick<ServerConfig, 'ownHosts'>
 }
 
+/** Before the first reading, every row is new, and none can be gone. */
+const NEVER = -1
+
 export function createStatedRows(): StatedRows {
   return {
-    revision: -1,
+    revision: NEVER,
     nodes: new Map(),
     domains: new Map(),
     peers: createTextSections(peersSectionOf),
@@ -73,8 +75,8 @@ export async function updateStatedRows(
   rows: StatedRows,
   parts: StatedParts,
 ): Promise<void> {
-  const revision = await getRevision(tx)
-  if (revision === rows.revision) return
+  const { latest, removed } = await tx.selectFrom('revisions').selectAll().executeTakeFirstOrThrow()
+  if (latest === rows.revision) return
   await readNodes(tx, rows, parts)
   await readDomains(tx, rows)
   await readCertificates(tx, rows)
@@ -87,10 +89,10 @@ export async function updateStatedRows(
     changed.map(({ id }) => id),
     { left, parts },
   )
-  await dropDeleted(tx, rows, left)
+  if (rows.revision !== NEVER && removed > rows.revision) await dropDeleted(tx, rows, left)
   const judgedAnew = [...left].flatMap((domain) => [...(rows.published.get(domain ?? 0) ?? [])])
   await readServices(tx, rows, judgedAnew, { left, parts })
-  rows.revision = revision
+  rows.revision = latest
 }
 
 /** How many rows are read in one statement: those of a large installation are not held all at once. */

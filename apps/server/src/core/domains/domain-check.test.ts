@@ -9,14 +9,13 @@ let dns: Record<string, string[] | Error>
 let world: Record<string, Visited | 'passes on'>
 let visited: string[]
 let proofs: Proofs
-let nonces: string[]
+const key = randomBytes(32)
 
 beforeEach(() => {
   dns = {}
   world = {}
   visited = []
-  nonces = []
-  proofs = createProofs(randomBytes)
+  proofs = createProofs({ keys: () => [key], clock: Date.now, randomBytes })
 })
 
 const resolver = {
@@ -30,7 +29,6 @@ const resolver = {
 async function visit(address: string, host: string, path: string): Promise<Visited> {
   visited.push(`${address} ${host}`)
   const nonce = path.slice('/.well-known/postern/'.length)
-  nonces.push(nonce)
   const secret = proofs.find(nonce)
   const answer = world[address] ?? { kind: 'silent' }
   return answer === 'passes on' ? { kind: 'answered', status: 200, text: secret ?? '' } : answer
@@ -58,7 +56,6 @@ describe('a name leads here', () => {
     world['2001:db8::9'] = 'passes on'
     expect(await check(['198.51.100.9', '2001:db8::9'])).toBeUndefined()
     expect(visited).toEqual(['198.51.100.9 app.example.com', '2001:db8::9 app.example.com'])
-    expect(new Set(nonces).size).toBe(2)
   })
 
   it('when IPv4 does, although this machine has no IPv6', async () => {
@@ -163,11 +160,9 @@ it.each([
   expect(visited).toEqual([])
 })
 
-it('asks at most eight addresses, and leaves no proof open', async () => {
+it('asks at most eight addresses', async () => {
   await check(Array.from({ length: 50 }, (_, index) => `198.51.100.${index + 1}`))
   expect(visited).toHaveLength(8)
-  expect(nonces.map((nonce) => proofs.find(nonce))).toEqual(nonces.map(() => undefined))
-  expect(nonces[0]).toMatch(/^[0-9a-f]{32}$/)
 })
 
 it('passes on every other error', async () => {

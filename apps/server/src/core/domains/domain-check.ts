@@ -93,14 +93,10 @@ async function askForProof(
 ): Promise<'here' | Misdirection> {
   if (!isPublic(address)) return 'private'
   const proof = proofs.begin()
-  try {
-    const came = await visit(address, name, `${PROOF_PATH}/${proof.nonce}`)
-    if (came.kind !== 'answered') return came.kind
-    if (came.status >= 300 && came.status < 400) return 'redirected'
-    return came.status === 200 && came.text === proof.secret ? 'here' : 'other'
-  } finally {
-    proof.end()
-  }
+  const came = await visit(address, name, `${PROOF_PATH}/${proof.nonce}`)
+  if (came.kind !== 'answered') return came.kind
+  if (came.status >= 300 && came.status < 400) return 'redirected'
+  return came.status === 200 && came.text === proof.secret ? 'here' : 'other'
 }
 
 /** What the name servers say: addresses, or why there is no answer. */

@@ -6,7 +6,7 @@ import type { IssuedCertificate } from '../../certificates/issue.ts'
 import { addOrder, dropOrder, hastenOrder } from '../../certificates/orders/rows.ts'
 import { storeOwn } from '../../certificates/store.ts'
 import type { Actor } from '../../changes/actor.ts'
-import { change, nextTime, updateStated } from '../../changes/change.ts'
+import { change, nextTime, removeStated, updateStated } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import { flag } from '../../db/columns.ts'
 import type { Database } from '../../db/schema.ts'
@@ -204,8 +204,8 @@ export async function deleteDomain(tx: Transaction<Database>, id: number): Promi
   await tx.deleteFrom('signed_out').where('domain_id', '=', id).execute()
   await tx.deleteFrom('domain_members').where('domain_id', '=', id).execute()
   await tx.deleteFrom('published_domains').where('domain_id', '=', id).execute()
-  await tx.deleteFrom('certificates').where('domain_id', '=', id).execute()
-  await tx.deleteFrom('domains').where('id', '=', id).execute()
+  await removeStated(tx, 'certificates', { domain_id: id })
+  await removeStated(tx, 'domains', { id })
 }
 
 /** After a change of kind or name, or when the form is saved again, which also ends the wait after a failed order. */

@@ -40,6 +40,7 @@ function readFailing({ db }: Context, end: number, isPaused: boolean) {
       ]),
     )
     .orderBy('not_after')
+    .orderBy('domains.id')
     .limit(MOST)
     .execute()
 }

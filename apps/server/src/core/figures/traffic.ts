@@ -69,7 +69,7 @@ async function listSeen(
   kind: keyof typeof KEY_OF,
   ids: readonly number[],
 ): Promise<number[]> {
-  const rows = await db.selectFrom(kind).select('id').where('id', 'in', ids).execute()
+  const rows = await db.selectFrom(kind).select('id').where('id', 'in', ids).orderBy('id').execute()
   return rows.map(({ id }) => id)
 }
 

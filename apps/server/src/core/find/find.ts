@@ -24,6 +24,7 @@ export async function findByText(context: Context, typed: string): Promise<Found
     .where(({ or }) => or([hasText('name_folded', text), hasText('address', text)]))
     .orderBy(rank(['name_folded', text], ['address', text]))
     .orderBy('name_folded')
+    .orderBy('id')
   const domains = db
     .selectFrom('domains')
     .select('id')
@@ -44,6 +45,7 @@ export async function findByText(context: Context, typed: string): Promise<Found
     )
     .orderBy(rank(['services.name_folded', text], ['domains.domain', name]))
     .orderBy('services.name_folded')
+    .orderBy('services.id')
   return {
     nodes: await read(nodes, (ids) => readNodes(context, ids)),
     domains: await read(domains, (ids) => readDomains(context, ids)),

@@ -25,6 +25,7 @@ export async function listPendingChanges(
     .where((eb) => eb.and(conditionsOf(eb, access, {})))
     .orderBy((eb) => eb.and([eb('actor_kind', '=', actor.kind), eb('actor_id', '=', actor.id)]), 'desc')
     .orderBy('due_at')
+    .orderBy('changes.revision')
     .limit(MOST_SHOWN)
     .execute()
   const hide = await hideNames(

@@ -131,6 +131,7 @@ async function listOtherGateways(tx: Tx, access: Access, nodeId: number | undefi
     .selectFrom('nodes')
     .select(['id', 'name', 'gateway_networks'])
     .where('is_gateway', '=', 1)
+    .orderBy('id')
     .execute()
   return rows
     .filter((row) => row.id !== nodeId)

@@ -1,7 +1,7 @@
 import type { CreatedNode, Node, NodeForm } from '@postern/contract/nodes'
 import type { Transaction } from 'kysely'
 import type { Actor } from '../../changes/actor.ts'
-import { change, nextTime, updateStated } from '../../changes/change.ts'
+import { change, nextTime, removeStated, updateStated } from '../../changes/change.ts'
 import type { ServiceRef, Touched } from '../../changes/live.ts'
 import type { Context } from '../../context.ts'
 import { flag } from '../../db/columns.ts'
@@ -166,13 +166,19 @@ export async function deleteNode(context: Context, tx: Tx, row: NodeRow): Promis
   const published = await withdrawAll(tx, id)
   const services = [...published.services, ...(await listServiceRefs(tx, id))]
   await forgetPublications(tx, id)
-  const left = await tx.deleteFrom('services').where('node_id', '=', id).returning('domain_id').execute()
+  const left = await tx
+    .selectFrom('services')
+    .select('domain_id')
+    .where('node_id', '=', id)
+    .orderBy('id')
+    .execute()
+  await removeStated(tx, 'services', { node_id: id })
   const released = await releaseDomains(
     tx,
     left.map((row) => row.domain_id),
   )
   await forgetFreed(tx, id)
-  await tx.deleteFrom('nodes').where('id', '=', id).execute()
+  await removeStated(tx, 'nodes', { id })
   context.addresses.release(row.address)
   return { id, tokens, touched: { nodes: [id], services, domains: [...published.domains, ...released] } }
 }

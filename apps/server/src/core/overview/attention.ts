@@ -90,6 +90,7 @@ async function listAgentsProblems({ db, agents }: Context): Promise<Row[]> {
     .select(['id', 'name'])
     .where('id', 'in', among(agents.ids()))
     .orderBy('name')
+    .orderBy('id')
     .execute()
   return rows.flatMap(({ id, name }) =>
     agents

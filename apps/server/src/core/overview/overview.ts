@@ -88,7 +88,7 @@ async function readStatedNodes(db: Context['db']): Promise<readonly StatedNode[]
     .groupBy('node_id')
     .execute()
   const counts = new Map(services.map(({ node_id, count }) => [node_id, count]))
-  const rows = await db.selectFrom('nodes').select(['id', 'is_local', 'enabled']).execute()
+  const rows = await db.selectFrom('nodes').select(['id', 'is_local', 'enabled']).orderBy('id').execute()
   const nodes = rows.map(({ id, is_local, enabled }): StatedNode => {
     return { id, isLocal: is_local === 1, enabled: enabled === 1, count: counts.get(id) ?? 0 }
   })

@@ -13,11 +13,13 @@ export async function readTokenReach(
     .selectFrom('api_token_nodes')
     .select('node_id')
     .where('token_id', '=', tokenId)
+    .orderBy('node_id')
     .execute()
   const domains = await db
     .selectFrom('api_token_domains')
     .select('domain_id')
     .where('token_id', '=', tokenId)
+    .orderBy('domain_id')
     .execute()
   return { nodes: nodes.map(({ node_id }) => node_id), domains: domains.map(({ domain_id }) => domain_id) }
 }

@@ -22,6 +22,7 @@ export async function listGiven(db: Kysely<Database>): Promise<string[]> {
     .select('agent_domains')
     .where('agent_may_publish', '=', 1)
     .where('agent_domains', '!=', '[]')
+    .orderBy('id')
     .execute()
   const names = rows.flatMap(({ agent_domains }) => textsOf(agent_domains))
   return [...new Set(names.map((name) => name.replace(/^\*\./, '')))]
@@ -66,6 +67,7 @@ async function giveTo(
     .select(['nodes.id', 'agent_domains'])
     .distinct()
     .where('domain_id', '=', id)
+    .orderBy('nodes.id')
     .execute()
   const gets: number[] = []
   for (const node of nodes) {

@@ -3,7 +3,7 @@ import type { PortProto } from '@postern/contract/services/service-fields'
 import type { Service, ServiceType, TcpServiceForm } from '@postern/contract/services/services'
 import { isServicePort } from '@postern/contract/settings/settings'
 import type { Transaction } from 'kysely'
-import { updateStated } from '../../changes/change.ts'
+import { removeStated, updateStated } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import { flag } from '../../db/columns.ts'
 import type { Database, StatedUpdate } from '../../db/schema.ts'
@@ -235,7 +235,7 @@ export async function vacate({ tx, revision }: Work, { id, type }: ServiceRecord
 export async function removeService({ tx, done, taken }: Work, row: ServiceRecordRow): Promise<void> {
   taken.delete(row.id)
   await detachPublication(tx, row.id)
-  await tx.deleteFrom('services').where('id', '=', row.id).execute()
+  await removeStated(tx, 'services', { id: row.id })
   done.left.add(row.domain_id)
   done.removed.push({ id: row.id, name: row.name })
 }

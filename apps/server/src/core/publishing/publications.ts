@@ -1,5 +1,6 @@
 import { titleOfSource } from '@postern/contract/services/publishing'
 import type { Kysely, Transaction } from 'kysely'
+import { removeStated } from '../../changes/change.ts'
 import type { ServiceRef } from '../../changes/live.ts'
 import type { Database } from '../../db/schema.ts'
 import { deleteDomain } from '../domains/domains.ts'
@@ -26,7 +27,7 @@ export async function readPublications(
 ): Promise<Map<string, Known>> {
   const own = db.selectFrom('publications').where('node_id', '=', nodeId).where('source', '=', source)
   const ids = own.select('service_id as id').where('service_id', 'is not', null).$narrowType<{ id: number }>()
-  const rows = await own.select(['key', 'service_id', 'enabled', 'held']).execute()
+  const rows = await own.select(['key', 'service_id', 'enabled', 'held']).orderBy('key').execute()
   const services = new Map((await readServices(db, ids)).map((row) => [row.id, row]))
   return new Map(
     rows.map(({ key, service_id, enabled, held }) => {
@@ -128,6 +129,7 @@ export async function withdrawAll(
     .$if(tokenId !== undefined, (query) => query.where('token_id', '=', tokenId ?? 0))
     .where('service_id', 'is not', null)
     .$narrowType<{ service_id: number }>()
+    .orderBy('service_id')
     .execute()
   return await withdrawThese(
     tx,
@@ -157,10 +159,15 @@ export async function withdrawThese(
   nodeId: number,
   ids: readonly number[],
 ): Promise<Gone> {
-  const rows = await tx.selectFrom('services').select(['id', 'domain_id']).where('id', 'in', ids).execute()
+  const rows = await tx
+    .selectFrom('services')
+    .select(['id', 'domain_id'])
+    .where('id', 'in', ids)
+    .orderBy('id')
+    .execute()
   for (const { id } of rows) {
     await detachPublication(tx, id)
-    await tx.deleteFrom('services').where('id', '=', id).execute()
+    await removeStated(tx, 'services', { id })
   }
   const domains = await releaseDomains(
     tx,

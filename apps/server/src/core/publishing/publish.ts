@@ -105,6 +105,7 @@ async function refuseSource(db: Kysely<Database>, nodeId: number, source: string
     .where('node_id', '=', nodeId)
     .where('source', '!=', source)
     .where('service_id', 'is not', null)
+    .orderBy('source')
     .execute()
   if (others.length < LIMITS.sourcesPerNode) return
   const names = quoteNames(others.map((row) => row.source))

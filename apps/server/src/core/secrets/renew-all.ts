@@ -2,12 +2,13 @@ import { createWireGuardKeys } from '@postern/host/wireguard-keys'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { loadAuthority } from '../../certificates/authority.ts'
 import { INSTALLATION } from '../../changes/actor.ts'
-import { change, updateStated } from '../../changes/change.ts'
+import { change, removeStated, updateStated } from '../../changes/change.ts'
 import { createLiveBus } from '../../changes/live.ts'
 import type { Database } from '../../db/schema.ts'
 import { putSettings } from '../../db/settings.ts'
 import { PRIVATE_KEY } from '../tunnel/tunnel.ts'
 import { PLACES, type Secrets } from './secrets.ts'
+import { SALTS } from './short-keys.ts'
 
 interface Parts {
   db: Kysely<Database>
@@ -39,7 +40,7 @@ export async function renewAllSecrets(parts: Parts): Promise<void> {
       .deleteFrom('settings')
       .where((eb) =>
         eb.or([
-          eb('key', 'in', ['sign-in.keys', 'sign-in.identity-keys']),
+          eb('key', 'in', ['sign-in.keys', 'sign-in.identity-keys', SALTS]),
           eb('key', 'like', 'acme.key %'),
           eb('key', 'like', 'acme.account %'),
         ]),
@@ -75,7 +76,7 @@ async function renewCertificates(tx: Transaction<Database>, { clock }: Parts, re
   const own = await tx.selectFrom('certificates').select('id').where('kind', '=', 'self-signed').execute()
   for (const { id } of own)
     await updateStated(tx, 'certificates', id, revision, { not_after: new Date(now).toISOString() })
-  await tx.deleteFrom('challenges').execute()
+  await removeStated(tx, 'challenges', {})
   const anew = { step: null, url: null, private_key: null, failures: 0, problem: null, due_at: now }
   await tx.updateTable('orders').set(anew).execute()
   // An authority's pause applies to the account that is given up.

@@ -1,4 +1,11 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto'
 
 /** A stored secret that this installation's key does not open. */
 export class SecretsError extends Error {
@@ -14,6 +21,8 @@ export interface Secrets {
   seal(text: string, place: string): string
   /** @throws SecretsError when it was sealed with another key or for another place, or was changed */
   open(sealed: string, place: string): string
+  /** @returns a key of 32 bytes for one purpose (HKDF-SHA256), which tells nothing of this key or another purpose's */
+  derive(purpose: string, salt: Buffer): Buffer
 }
 
 /** Where sealed texts are stored: table, row and column. */
@@ -38,6 +47,7 @@ export function createSecrets(key: Buffer): Secrets {
       return ['v2', ...[iv, cipher.getAuthTag(), body].map((part) => part.toString('base64url'))].join('.')
     },
     open: (sealed, place) => decipher(key, sealed, 'v2', place),
+    derive: (purpose, salt) => Buffer.from(hkdfSync('sha256', key, salt, `postern ${purpose}`, 32)),
   }
 }
 

@@ -101,6 +101,7 @@ async function listDue(db: Kysely<Database>, now: number, limit: number): Promis
     .select('id')
     .where('ends_at', '<=', new Date(now).toISOString())
     .orderBy('ends_at')
+    .orderBy('id')
     .limit(limit)
     .execute()
   return rows.map(({ id }) => id)

@@ -181,6 +181,7 @@ export async function whyNotConsoles(
     .select(['name', 'path'])
     .where('domain_id', '=', domainId)
     .where('id', '!=', ownId)
+    .orderBy('id')
     .execute()
   const names = services.filter(({ path }) => path !== null && isReservedPath(path)).map(({ name }) => name)
   if (names.length > 0) return `Paths of the console belong to ${quoteNames(names)} there`

@@ -11,7 +11,7 @@ import {
   type Transaction,
 } from 'kysely'
 import type { Actor } from '../../changes/actor.ts'
-import { type Changed, change, nextTime, updateStated } from '../../changes/change.ts'
+import { type Changed, change, nextTime, removeStated, updateStated } from '../../changes/change.ts'
 import type { ServerConfig } from '../../config.ts'
 import type { Context } from '../../context.ts'
 import { type Flag, flag } from '../../db/columns.ts'
@@ -150,7 +150,7 @@ export async function deleteService(
 ): Promise<number[]> {
   if (system) throw new ConflictError('The console cannot be deleted', [], 'system')
   await detachPublication(tx, id)
-  await tx.deleteFrom('services').where('id', '=', id).execute()
+  await removeStated(tx, 'services', { id })
   return await releaseDomains(tx, [domain_id])
 }
 

@@ -171,6 +171,7 @@ async function listLeft(db: Kysely<Database>, proto: PortProto, nodeId: number) 
     .where('proto', '=', proto)
     .where('node_id', '!=', nodeId)
     .orderBy('at')
+    .orderBy('port')
     .execute()
 }
 

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { shared } from '@postern/testkit/shared'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { openDatabase } from '../../db/open.ts'
 import { createSignInAttempts, type SignInAttempts } from './attempts.ts'
 import { createFlowTokens } from './flow-tokens.ts'
 import type { Provider } from './provider.ts'
@@ -9,6 +11,10 @@ const redirectUrl = 'https://203.0.113.1/.postern/callback'
 let asked: number[]
 let isRefused: boolean
 let attempts: SignInAttempts
+const db = shared(
+  () => openDatabase(':memory:'),
+  (opened) => opened.destroy(),
+)
 
 /** A provider that records the rank of each request. */
 const provider: Provider = {
@@ -26,8 +32,9 @@ beforeEach(() => {
   asked = []
   isRefused = false
   const clock = () => 1_000_000
-  const flowTokens = createFlowTokens(randomBytes(32), clock)
-  attempts = createSignInAttempts({ clock, randomBytes, flowTokens, redirectUrl: () => redirectUrl })
+  const key = randomBytes(32)
+  const flowTokens = createFlowTokens(() => [key], clock)
+  attempts = createSignInAttempts({ db, clock, randomBytes, flowTokens, redirectUrl: () => redirectUrl })
 })
 
 /** A visitor begins, and comes back with a code. */

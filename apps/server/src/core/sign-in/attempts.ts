@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto'
 import { SIGN_IN } from '@postern/contract/sign-in/sign-in'
+import type { Kysely } from 'kysely'
 import * as z from 'zod/mini'
+import type { Database } from '../../db/schema.ts'
+import { takeTicket } from '../accounts/used-tickets.ts'
 import type { FlowTokens } from './flow-tokens.ts'
 import { type Identity, identityOf, type Provider } from './provider.ts'
 import { createOnce, createRedeeming, stateOf } from './redeeming.ts'
@@ -52,7 +55,7 @@ export interface SignInAttempts {
    */
   redeem(provider: Provider, end: AttemptEnd, address: string): Promise<string | undefined>
   /** Redeems a ticket, once, in the browser that began the attempt. */
-  arrive(domain: number, ticket: string, cookies: Cookies): Arrival | 'tooOld' | 'otherBrowser'
+  arrive(domain: number, ticket: string, cookies: Cookies): Promise<Arrival | 'tooOld' | 'otherBrowser'>
 }
 
 interface Wish {
@@ -78,6 +81,7 @@ interface Arrival {
 }
 
 interface Parts {
+  db: Kysely<Database>
   clock(): number
   randomBytes(count: number): Buffer
   flowTokens: FlowTokens
@@ -85,8 +89,8 @@ interface Parts {
   redirectUrl(): string
 }
 
-export function createSignInAttempts({ clock, randomBytes, flowTokens, redirectUrl }: Parts): SignInAttempts {
-  const takeTicket = createOnce(clock, TICKET_SECONDS)
+export function createSignInAttempts(parts: Parts): SignInAttempts {
+  const { clock, randomBytes, flowTokens, redirectUrl } = parts
   const takeState = createOnce(clock, ATTEMPT_SECONDS)
   const redeem = createRedeeming(clock)
   const token = () => randomBytes(32).toString('base64url')
@@ -118,7 +122,7 @@ export function createSignInAttempts({ clock, randomBytes, flowTokens, redirectU
       const content = { id: token(), domain, attempt, browser, at, provider: issuer, ...identityOf(account) }
       return flowTokens.seal('ticket', TICKET_SECONDS, content)
     },
-    arrive(domain, text, cookies) {
+    async arrive(domain, text, cookies) {
       const ticket = Ticket.safeParse(flowTokens.open('ticket', text)).data
       if (ticket?.domain !== domain) return 'tooOld'
       const { id, attempt, browser, at, provider, email, isVerified } = ticket
@@ -126,7 +130,7 @@ export function createSignInAttempts({ clock, randomBytes, flowTokens, redirectU
       const begun = Attempt.safeParse(flowTokens.open('attempt', cookies.get(name) ?? '')).data
       // Somebody else's ticket would sign the visitor in with a foreign account.
       if (!begun || digest(begun.secret) !== browser) return 'otherBrowser'
-      if (!takeTicket(id)) return 'tooOld'
+      if (!(await takeTicket(parts, id, TICKET_SECONDS))) return 'tooOld'
       return { wanted: begun.wanted, identity: { email, isVerified }, at, provider, done: dropCookie(name) }
     },
   }

@@ -50,7 +50,7 @@ interface FlowParts {
 export function createFlow(context: FlowParts): Flow {
   const { db, clock, visitorSessions, providers } = context
   const attempts = createSignInAttempts({ ...context, redirectUrl: () => redirectUrlOf(context) })
-  const oldestRenewed = () => clock() / 1000 - RENEWED_SECONDS
+  const oldestRenewed = () => Math.floor(clock() / 1000) - RENEWED_SECONDS
   const addressOf = ({ domain }: { domain: string }, path: string) =>
     `${publicUrl({ settings: context.config.settings, publicHost: domain })}${path}`
   const go = (to: string, cookies: string[] = []): Step => ({ kind: 'go', to, cookies })
@@ -107,7 +107,7 @@ export function createFlow(context: FlowParts): Flow {
     },
 
     async arrive(domain, cookies, { ticket = '' }, address) {
-      const arrival = attempts.arrive(domain.id, ticket, cookies)
+      const arrival = await attempts.arrive(domain.id, ticket, cookies)
       if (typeof arrival === 'string') return failed(arrival, '/')
       const { identity, wanted, at, provider, done } = arrival
       const { email, isVerified } = identity

@@ -88,6 +88,7 @@ async function listAtPort(
     .select('id')
     .where('port', '=', port)
     .where('proto', '=', proto)
+    .orderBy('id')
     .limit(MOST)
     .execute()
   return rows.map(({ id }) => id)
@@ -119,6 +120,7 @@ async function listAtPath(
           ])
         : eb('domains.domain', '=', host),
     )
+    .orderBy('services.id')
     .limit(MOST)
     .execute()
   return rows.map(({ id }) => id)

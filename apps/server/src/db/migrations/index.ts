@@ -28,6 +28,7 @@ import { apiTokens } from './0028-api-tokens.ts'
 import { endsOfServices } from './0029-ends-of-services.ts'
 import { consoleProviders } from './0030-console-providers.ts'
 import { sharesOfHistory } from './0031-shares-of-history.ts'
+import { usedTickets } from './0032-used-tickets.ts'
 import { counts } from './live-0002-counts.ts'
 
 /** In order; a released migration is never edited. The database counts how many of them it has. */
@@ -72,6 +73,8 @@ export const MIGRATIONS: readonly string[] = [
   `ALTER TABLE users ADD COLUMN is_made INTEGER NOT NULL DEFAULT 0 CHECK (is_made IN (0, 1));
   UPDATE users SET is_made = 1 WHERE id IN (SELECT user_id FROM user_identities WHERE is_made_by_sign_in = 1);
   DELETE FROM sessions WHERE provider_id IS NULL AND user_id IN (SELECT id FROM users WHERE is_made = 1);`,
+  usedTickets,
+  'ALTER TABLE revisions ADD COLUMN removed INTEGER NOT NULL DEFAULT 0;',
 ]
 
 export const LIVE_MIGRATIONS: readonly string[] = [

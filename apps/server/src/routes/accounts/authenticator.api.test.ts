@@ -170,7 +170,11 @@ test('each step is in the history, and no secret is in answers, log or database'
   const code = app.code()
   await lab.giveCode((await lab.firstStep()).ticket, code)
   await lab.giveCode((await lab.firstStep()).ticket, app.codes[0] ?? '')
-  const changes = await server.context.db.selectFrom('changes').select(['actor', 'what', 'name']).execute()
+  const changes = await server.context.db
+    .selectFrom('changes')
+    .select(['actor', 'what', 'name'])
+    .orderBy('revision')
+    .execute()
   expect(changes.filter(({ what }) => !what.includes('network')).slice(-2)).toEqual([
     { actor: TEST_ADMIN.username, what: 'second factor added', name: 'authenticator app' },
     { actor: TEST_ADMIN.username, what: 'recovery code used', name: null },

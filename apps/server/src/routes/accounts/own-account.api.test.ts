@@ -110,6 +110,12 @@ test('the list of sessions tells each by its browser, address and times', async 
   expect((await sessionsOf(second)).map(({ isThis }) => isThis)).toEqual([true, false, false])
 })
 
+test('sessions of the same minute are listed by their beginning, the newest first', async () => {
+  const [first] = [await signIn(), await signIn(), await signIn()]
+  const ids = (await sessionsOf(first)).slice(1).map(({ id }) => id)
+  expect(ids).toEqual(ids.toSorted((a, b) => b - a))
+})
+
 test('a use a minute later, or from another address, is noted, and ends of the list are not passed', async () => {
   const client = await signIn()
   const seen = async () =>

@@ -82,6 +82,11 @@ test('an answer opens one session: a copy of it opens nothing, even of a passkey
   const tries = await Promise.all([1, 2, 3].map(() => lab.givePasskey(begun.ticket, answer)))
   expect(tries.filter(({ statusCode }) => statusCode === 200)).toHaveLength(1)
   expect((await lab.givePasskey(begun.ticket, answer)).json().code).toBe('sign_in_over')
+  const under = await begin()
+  await server.restart()
+  expect((await lab.givePasskey(begun.ticket, answer)).json().code).toBe('sign_in_over')
+  const after = passkey.answer(under.passkey, { counter: 0 })
+  expect((await lab.givePasskey(under.ticket, after)).statusCode).toBe(200)
   const late = await begin()
   server.now += 300_000
   expect((await lab.givePasskey(late.ticket, passkey.answer(late.passkey))).json().code).toBe('sign_in_over')

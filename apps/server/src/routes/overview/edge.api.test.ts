@@ -118,6 +118,7 @@ describe("an edge's message", () => {
     '{"type":"report","report":{"wanted":"1"}}',
     '{"type":"logs","lines":[{"service":1,"seq":1,"text":5}]}',
     '{"type":"hello","version":"1","epoch":"../x"}',
+    '{"type":"peers","peers":[{"nodeId":1,"latestHandshake":1.5,"rx":0,"tx":0,"clientIp":null,"reachable":true}]}',
     '[]',
   ])('ends the connection when it is %j', async (frame) => {
     const edge = await connect()

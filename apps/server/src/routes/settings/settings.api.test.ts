@@ -149,7 +149,7 @@ describe('each setting', () => {
     const { db, config } = server.context
     expect(config.settings.POSTERN_OIDC_CLIENT_SECRET).toBe('the-secret-of-github')
     expect(JSON.stringify(await db.selectFrom('settings').selectAll().execute())).not.toContain('the-secret')
-    const changes = await db.selectFrom('changes').selectAll().execute()
+    const changes = await db.selectFrom('changes').selectAll().orderBy('revision').execute()
     expect(changes.at(-1)).toMatchObject({
       ...{ actor: 'admin', what: 'settings updated' },
       name: 'POSTERN_OIDC_ISSUER, POSTERN_OIDC_CLIENT_ID, POSTERN_OIDC_CLIENT_SECRET',
@@ -262,7 +262,11 @@ describe('the public host', () => {
     expect((await old.get('/api/auth/me')).statusCode).toBe(200)
     expect(await set(local, { formerHosts: [] })).toBe('set')
     await expect.poll(async () => (await old.get('/api/auth/me')).statusCode).toBe(401)
-    const used = await server.context.db.selectFrom('used_names').select(['domain', 'is_console']).execute()
+    const used = await server.context.db
+      .selectFrom('used_names')
+      .select(['domain', 'is_console'])
+      .orderBy('id')
+      .execute()
     expect(used).toEqual([
       { domain: NAME, is_console: 1 },
       { domain: 'next.example.com', is_console: 1 },

@@ -39,6 +39,7 @@ export async function beginPasskey(
     .selectFrom('passkeys')
     .select(['credential', 'host', 'user_handle'])
     .where('user_id', '=', userId)
+    .orderBy('id')
     .execute()
   if (known.length >= LIMITS.passkeys)
     throw new ConflictError(`An account has at most ${LIMITS.passkeys} passkeys. Remove one first.`)

@@ -8,6 +8,7 @@ import { type BegunSession, beginSession, type Entrant, type SignInPlace } from 
 import { refuseMade } from '../maker.ts'
 import { isKnownSource, sourceOf } from '../sources.ts'
 import { type Checked, stampOf } from '../stamp.ts'
+import { takeTicket } from '../used-tickets.ts'
 import { useAuthenticator, useRecovery } from './authenticator.ts'
 import { signInOver } from './limits.ts'
 import { listKeysAt, PASSKEYS_NOT_HERE, requestOf, verifyPasskey } from './passkeys.ts'
@@ -90,7 +91,7 @@ export async function finishByCode(
     ? await useAuthenticator(context, user, code)
     : await useRecovery(context, user, code, place.address)
   if (!isRight) throw new UnauthenticatedError(MESSAGES.wrongCode, 'factor')
-  succeed()
+  await succeed()
   return await beginSession(context, { ...user, providerId: step.providerId }, place, key)
 }
 
@@ -112,7 +113,7 @@ export async function finishByPasskey(
   const userId = await verifyPasskey(context, answer, { challenge, party, userId: expected?.id })
   if (userId === undefined) throw new UnauthenticatedError('This passkey is not known here', 'factor')
   if (user?.id !== userId) throw signInOver()
-  succeed()
+  await succeed()
   // After a provider it confirms; alone it would be another way in.
   if (step.providerId === null) await refuseMade(context.db, userId)
   const session = await beginSession(context, { ...user, providerId: step.providerId }, place, key)
@@ -166,10 +167,15 @@ async function take(
   { id }: SignInStep,
   place: SignInPlace,
   { user, isShort }: { user: { id: number; username: string } | undefined; isShort: boolean },
-): Promise<() => void> {
+): Promise<() => Promise<void>> {
   const source = sourceOf(place)
   const isKnown = user !== undefined && (await isKnownSource(context, user.username, source))
-  return context.factorLimits.take({ id, account: String(user?.id ?? 'any'), source, isKnown, isShort })
+  const account = String(user?.id ?? 'any')
+  const succeed = context.factorLimits.take({ id, account, source, isKnown, isShort })
+  return async () => {
+    succeed()
+    if (!(await takeTicket(context, id, STEP_SECONDS))) throw signInOver()
+  }
 }
 
 /** @throws UnauthenticatedError */

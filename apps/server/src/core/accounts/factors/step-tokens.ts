@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 
 /**
  * What each step passes to the next one through the browser, sealed: nothing is stored, so nobody can fill the memory
- * with sign-ins, and at a restart they end with the key.
+ * with sign-ins.
  */
 export type StepTokenKind = 'second step' | 'passkey sign-in' | 'new authenticator' | 'new passkey'
 

@@ -82,7 +82,7 @@ async function exchange(sent: ReturnType<typeof requestPlain>, body: string) {
 }
 
 function refusal(host: string, { status, retryAfter }: { status: number; retryAfter: string | undefined }) {
-  const wait = Math.min(Number(retryAfter ?? 0) * 1000, MOST_WAIT_MS)
+  const wait = Math.min(Math.ceil(Number(retryAfter ?? 0) * 1000), MOST_WAIT_MS)
   const isFinal = status >= 400 && status < 500 && !NOT_OF_THE_MESSAGE.has(status)
   return new DeliveryError(
     explainStatus(host, status),

@@ -144,6 +144,7 @@ async function readNodes({ db }: Context, rules: readonly AlertRule[]): Promise<
     .selectFrom('services')
     .select(['id', 'node_id'])
     .where('id', 'in', among(ids))
+    .orderBy('id')
     .execute()
   return new Map(rows.map(({ id, node_id }) => [id, node_id]))
 }

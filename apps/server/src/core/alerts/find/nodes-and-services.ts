@@ -52,5 +52,6 @@ async function readEnabled({ db }: Context, ids: readonly number[]) {
     .where('id', 'in', among(ids))
     .where('enabled', '=', 1)
     .where('system', '=', 0)
+    .orderBy('id')
     .execute()
 }
