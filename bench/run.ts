@@ -1,4 +1,5 @@
 import type { Measured } from './figures.ts'
+import { measureAgentEdges } from './groups/agent-edges.ts'
 import { measureChanges } from './groups/changes.ts'
 import { startFullInstallation } from './groups/full-installation.ts'
 import { startFullServers } from './groups/full-servers.ts'
@@ -48,6 +49,8 @@ async function measureInstallation(effort: Effort, say: (line: string) => void):
   const full = await startFullInstallation()
   try {
     const idle = heldMegabytes(full)
+    say('Watching an agent …')
+    const agent = await measureAgentEdges(full, effort)
     say('Changing routes …')
     const changes = await measureChanges(full, effort)
     say('Sending requests …')
@@ -58,7 +61,7 @@ async function measureInstallation(effort: Effort, say: (line: string) => void):
     say('Sending bytes …')
     const transfers = await measureTransfers(full, effort)
     const memory = await measureMemory(full, idle)
-    return [...changes, ...requests, ...besideNginx, ...log, ...signIn, ...transfers, memory]
+    return [...changes, ...requests, ...besideNginx, ...log, ...signIn, ...transfers, memory, agent]
   } finally {
     await full.close()
   }

@@ -24,6 +24,8 @@ export interface Effort {
   transferBytes: number
   /** Requests that an edge has kept of a day. */
   keptRequests: number
+  /** How long an agent is watched, in s; it looks at its tunnel every 20. */
+  agentSeconds: number
 }
 
 export const LONG: Effort = {
@@ -35,6 +37,7 @@ export const LONG: Effort = {
   orders: 300,
   transferBytes: 100e6,
   keptRequests: 10e6,
+  agentSeconds: 100,
 }
 export const SHORT: Effort = {
   rounds: 10,
@@ -45,4 +48,5 @@ export const SHORT: Effort = {
   orders: 60,
   transferBytes: 50e6,
   keptRequests: 500e3,
+  agentSeconds: 40,
 }

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import type { CreatedNode } from '@postern/contract/nodes'
-import { agentOn } from '@postern/testkit/agent'
+import { type Agent, agentOn } from '@postern/testkit/agent'
 import { haproxyCommand } from '@postern/testkit/haproxy'
 import { type Installation, startInstallation } from '@postern/testkit/installation'
 import { type Lab, startLab } from '@postern/testkit/lab/network'
@@ -16,6 +16,7 @@ export interface FullInstallation {
   lab: Lab
   installation: Installation
   node: CreatedNode
+  agent: Agent
   /** The name of the routes that lead to the node's program. */
   domain: string
   /** Fills it with up to this many and waits until the edge has applied them. */
@@ -55,14 +56,15 @@ export async function startFullInstallation(): Promise<FullInstallation> {
   try {
     await startUpstream(lab, installation)
     const node = await installation.api.createNode({ name: 'bench' })
-    await agentOn(lab.site, installation).connect(node.token)
+    const agent = agentOn(lab.site, installation)
+    await agent.connect(node.token)
     await publishAndWait(installation, node.id, LOAD_PATH)
     const grow = createGrowth(installation, node.id)
     const addNodes = async (count: number) => {
       await inDatabase(installation, (db) => seedNodes(db, count))
       await publishAndWait(installation, node.id, '/beside-nodes')
     }
-    return { lab, installation, node, domain: DOMAIN, grow, addNodes, close }
+    return { lab, installation, node, agent, domain: DOMAIN, grow, addNodes, close }
   } catch (error) {
     await close()
     throw error

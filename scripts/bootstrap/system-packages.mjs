@@ -45,6 +45,7 @@ const SETS = {
     'redis-server': 'redis-server',
     psql: 'postgresql',
     pebble: 'pebble',
+    keepalived: 'keepalived',
     prometheus: 'prometheus',
     promtool: 'prometheus',
     sshd: 'openssh-server',
@@ -66,6 +67,7 @@ const SETS = {
 /** Packages whose programs Debian would start, and their services. */
 const SERVICES = {
   haproxy: 'haproxy',
+  keepalived: 'keepalived',
   mosquitto: 'mosquitto',
   nftables: 'nftables',
   nginx: 'nginx',

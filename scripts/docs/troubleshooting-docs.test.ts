@@ -12,6 +12,7 @@ import { describe, expect, it, test } from 'vitest'
 import { EXIT_CODES } from '../../apps/agent/src/errors.ts'
 import { renderDocsPage } from '../../apps/server/docs/render.ts'
 import { slugOf } from '../../apps/server/docs/sections.ts'
+import { renderEdgeInstaller } from '../../apps/server/src/core/edges/program/installer.ts'
 import { renderInstaller } from '../../apps/server/src/core/nodes/installer.ts'
 import { REASONS } from '../../packages/contract/src/requests/reasons.ts'
 import { collectErrors, collectSentences } from '../lib/sentences.ts'
@@ -64,6 +65,7 @@ const SENTENCE_FOLDERS = [
   'apps/edge/src',
   'apps/agent/src',
   'packages/contract/src',
+  'packages/host/src',
   'packages/render/src/wireguard',
   'packages/render/src/haproxy/maps',
   'apps/server/src',
@@ -86,10 +88,12 @@ const NOT_SHOWN = [
   /^(Configuring postern|Connecting node|Connection established)/,
   /^(Deleted|Enabled|Disabled|Signed in to|The token is in|The token for|The port of the program|Press Ctrl-C to)( |$)/,
   /^… is not shared any more$/,
+  // What joining and leaving say when they have gone well.
+  /^(This machine is (now the|no) edge|Start it:) /,
   /is not reserved: add it to/,
   /^(There is no whole state|A line is not as it was written|Some of it does not match the contract)/,
   /^(WireGuard in the kernel|Making the tunnel|The name server of the gateway|Address already in use)/,
-  /^(The certificate …|Postern Root …|Sign in as … with the password …|Its window for a renewal is none)$/,
+  /^(The certificate …|Postern (Root|Edges) …|Sign in as … with the password …|Its window for a renewal is none)$/,
 ]
 
 /** What docs/alerts.md explains: what alerts say, and why a message did not arrive. */
@@ -135,12 +139,16 @@ test('every error that ends a program is explained', () => {
   expect(said.filter((text) => !titles.has(withoutDot(text)))).toEqual([])
 })
 
-test('what the install line says is explained', () => {
-  const script = renderInstaller('https://postern.example.com', { bundle: '', x64: '', arm64: '' })
-  const said = [...script.matchAll(/\bfail "(.+)"$/gm)].map(([, text = '']) =>
+test('what the install lines say is explained', () => {
+  const own = 'https://postern.example.com'
+  const scripts = [
+    renderInstaller(own, { bundle: '', x64: '', arm64: '' }),
+    renderEdgeInstaller(own, '', 'x64'),
+  ]
+  const said = [...scripts.join('\n').matchAll(/\bfail "(.+)"$/gm)].map(([, text = '']) =>
     text.replace(/\$\([^)]*\)|\$\w+/g, '…'),
   )
-  expect(said.length).toBeGreaterThan(5)
+  expect(said.length).toBeGreaterThan(12)
   const titles = new Set([...entries.values()].map(({ title }) => title))
   expect(said.filter((text) => !titles.has(text))).toEqual([])
 })

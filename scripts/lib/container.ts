@@ -10,6 +10,7 @@ import { observeNetwork } from '../../apps/server/src/network.ts'
 import { renderBanner, renderDataPlane } from './banner.ts'
 import { CommandError } from './command.ts'
 import { makeEdgeToken } from './data-dir.ts'
+import { joinOnce, splitJoin } from './edge/container-join.ts'
 import { type Environment, ROOT } from './environment.ts'
 import { type Installation, storeFirstPassword } from './installation.ts'
 import { observeMachine } from './machine.ts'
@@ -36,7 +37,12 @@ export function readRole(text: string): Role {
  * @throws SettingsError, CommandError when it cannot be started
  */
 export async function runRole(role: Role, environment: Environment, until: Promise<unknown>, voices: Voices) {
-  const installation = describe(environment)
+  const { join, rest } = splitJoin(environment)
+  const installation = describe(rest)
+  if (role === 'edge') {
+    assertWritable(installation.paths.edgeDir)
+    await joinOnce(join, installation, voices.say)
+  }
   const program = await (role === 'server' ? beginServer : beginEdge)(installation, voices)
   try {
     await Promise.race([until, tellReady(role, program, installation, voices).then(() => until)])
@@ -68,7 +74,6 @@ async function beginServer(installation: Installation, { warn }: Voices): Promis
 }
 
 async function beginEdge(installation: Installation, { warn }: Voices): Promise<Program> {
-  assertWritable(installation.paths.edgeDir)
   return startEdge(installation, warn)
 }
 
@@ -110,7 +115,7 @@ const PATIENCE = 4000
  * @throws CommandError that says what does not
  */
 export async function checkHealth(role: Role, environment: Environment): Promise<string> {
-  const settings = parseSettings(environment)
+  const settings = parseSettings(splitJoin(environment).rest)
   const paths = installationPaths(settings.POSTERN_DATA_DIR)
   if (role === 'server') await checkServer(paths)
   else await checkEdge(paths, settings)

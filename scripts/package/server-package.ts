@@ -22,8 +22,10 @@ const PROGRAMS = [
   'scripts/dist/prepare.mjs',
   'scripts/dist/haproxy.mjs',
   'scripts/dist/postern-server.mjs',
+  'scripts/dist/postern-edge.mjs',
 ]
-const FOLDERS = ['apps/console/dist', 'apps/server/dist/docs']
+/** The last: for edges on other machines. */
+const FOLDERS = ['apps/console/dist', 'apps/server/dist/docs', 'deploy/systemd']
 
 export interface ServerParts {
   version: string

@@ -1,4 +1,5 @@
 import { fstatSync, ftruncateSync } from 'node:fs'
+import { readToEnd } from '@postern/host/streams'
 
 /** A command's terminal: data goes to `out`, failures to `err`. */
 export interface Io {
@@ -30,22 +31,6 @@ async function askPerson(question: string): Promise<boolean> {
   } finally {
     terminal.close()
   }
-}
-
-/** Reads a stream to its end. @throws RangeError beyond `maxBytes`, which names it as `what` */
-export async function readToEnd(
-  stream: AsyncIterable<Buffer | string>,
-  maxBytes: number,
-  what: string,
-): Promise<string> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of stream) {
-    size += chunk.length
-    if (size > maxBytes) throw new RangeError(`${what} is too long`)
-    chunks.push(Buffer.from(chunk))
-  }
-  return Buffer.concat(chunks).toString('utf8')
 }
 
 const SHADES = { green: 32, red: 31, yellow: 33 } as const

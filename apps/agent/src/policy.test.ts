@@ -21,7 +21,7 @@ test('the tunnel is the /16 and the /64 of the addresses', () => {
 describe('a plain node', () => {
   it("forwards nothing, sends only the tunnel's traffic through it, and keeps its name servers", () => {
     const { wanted, beyond, leftOut } = apply({ ...config, peer: peer('0.0.0.0/0', '::/0').peer })
-    expect(wanted).toMatchObject({ gateway: null, dns: [], peer: { allowedIps: TUNNEL } })
+    expect(wanted).toMatchObject({ gateway: null, dns: [], peers: [{ allowedIps: TUNNEL }] })
     expect(beyond).toEqual([
       'The server wants this node to forward to 192.168.7.0/24,fd00:7::/64. To allow that: postern connect --gateway=192.168.7.0/24,fd00:7::/64',
       'The server wants all traffic of this node. To allow that: postern connect --all-traffic',
@@ -34,7 +34,7 @@ describe('a plain node', () => {
   it('gets no address and no route outside the tunnel that it connected to', () => {
     const odd = { ...peer('10.64.0.0/16', '10.20.0.0/16'), addresses: ['10.64.0.2/16', '198.18.0.1/15'] }
     const { wanted, beyond, leftOut } = apply(odd)
-    expect(wanted).toMatchObject({ addresses: ['10.64.0.2/16'], peer: { allowedIps: ['10.64.0.0/16'] } })
+    expect(wanted).toMatchObject({ addresses: ['10.64.0.2/16'], peers: [{ allowedIps: ['10.64.0.0/16'] }] })
     expect(beyond.filter((words) => words.includes('was not in it'))).toHaveLength(2)
     expect(leftOut.tunnel).toEqual(['198.18.0.1/15', '10.20.0.0/16'])
   })
@@ -46,10 +46,39 @@ describe('a node that gives away all its traffic', () => {
     const odd = peer(...all, '10.64.0.0/16', '192.168.1.0/25', '192.168.1.128/25')
     const policy = { allTraffic: true, dns: true, gateway: ['192.168.7.0/24', 'fd00:7::/64'] }
     const { wanted, beyond, leftOut } = apply(odd, policy)
-    expect(wanted.peer.allowedIps).toEqual([...all, '10.64.0.0/16'])
+    expect(wanted.peers[0].allowedIps).toEqual([...all, '10.64.0.0/16'])
     expect(beyond).toEqual([expect.stringContaining('wants 192.168.1.0/25, 192.168.1.128/25 in the tunnel')])
     expect(leftOut).toMatchObject({ tunnel: ['192.168.1.0/25', '192.168.1.128/25'], allTraffic: false })
     expect(apply(peer(...all), policy).beyond).toEqual([])
+  })
+})
+
+describe('a node of several edges', () => {
+  const at = (...allowedIps: string[]) => {
+    const publicKey = config.peer.publicKey.replace('Y', 'Z')
+    const [first, other] = [config.peer, { ...config.peer, publicKey, allowedIps }]
+    const founding = { ...first, allowedIps: ['0.0.0.0/0', '::/0'] }
+    const edges = [
+      { id: 1, name: 'local', peer: founding, edgeAddress: '10.64.0.1' },
+      { id: 2, name: 'far', peer: other, edgeAddress: '10.64.255.2' },
+    ]
+    return { ...config, gateway: null, dns: [], edges }
+  }
+  const routesOf = ({ wanted }: ReturnType<typeof apply>) => wanted.peers.map(({ allowedIps }) => allowedIps)
+
+  it('reaches each of them in the tunnel, and sends what its owner allowed to the first', () => {
+    const far = ['10.64.255.2/32', 'fd64::a40:ff02/128']
+    expect(routesOf(apply(at(...far)))).toEqual([TUNNEL, far])
+    expect(apply(at(...far)).beyond).toHaveLength(1)
+    const willing = apply(at(...far), { allTraffic: true })
+    expect([routesOf(willing), willing.beyond]).toEqual([[['0.0.0.0/0', '::/0'], far], []])
+  })
+
+  it('gives none of them a network outside the tunnel, nor one that the first has', () => {
+    const judged = apply(at('10.64.255.2/32', '10.64.0.0/16', '192.168.1.0/24'))
+    expect(routesOf(judged)).toEqual([TUNNEL, ['10.64.255.2/32']])
+    expect(judged.leftOut).toMatchObject({ tunnel: ['192.168.1.0/24'], allTraffic: true })
+    expect(judged.beyond).toContainEqual(expect.stringContaining('wants 10.64.0.0/16, 192.168.1.0/24 in the'))
   })
 })
 

@@ -58,7 +58,7 @@ export function applyPolicy(wanted: Wanted, policy: Policy): Judged {
     addresses: wanted.addresses.filter((address) => isInTunnel(address, policy)),
     dns: policy.dns ? wanted.dns : [],
     gateway: allowGateway(wanted.gateway, policy, beyond),
-    peer: { ...wanted.peer, allowedIps: allowTraffic(wanted.peer.allowedIps, policy, beyond) },
+    peers: allowPeers(wanted.peers, policy, beyond),
   }
   if (allowed.dns.length < wanted.dns.length)
     beyond.push("The server wants to set this node's name servers. To allow that: postern connect --dns")
@@ -67,10 +67,20 @@ export function applyPolicy(wanted: Wanted, policy: Policy): Judged {
   return { wanted: allowed, beyond, leftOut: beyond.length > 0 ? leftOut(wanted, allowed) : NOTHING_BEYOND }
 }
 
+/** All traffic, or what the tunnel is instead of it, goes to the edge beside the server. */
+function allowPeers([first, ...others]: Wanted['peers'], policy: Policy, beyond: string[]): Wanted['peers'] {
+  const founding = { ...first, allowedIps: allowTraffic(first.allowedIps, policy, beyond) }
+  const isOther = (network: string) => isInTunnel(network, policy) && !founding.allowedIps.includes(network)
+  const strange = others.flatMap(({ allowedIps }) => allowedIps.filter((network) => !isOther(network)))
+  if (strange.length > 0) beyond.push(outside(strange))
+  return [founding, ...others.map((peer) => ({ ...peer, allowedIps: peer.allowedIps.filter(isOther) }))]
+}
+
 function leftOut(wanted: Wanted, allowed: Wanted): Beyond {
   const without = (all: readonly string[] | null, some: readonly string[] | null) =>
     (all ?? []).filter((one) => !some?.includes(one)).slice(0, MOST_REPORTED)
-  const routes = without(wanted.peer.allowedIps, allowed.peer.allowedIps)
+  const networksOf = ({ peers }: Wanted) => peers.flatMap(({ allowedIps }) => allowedIps)
+  const routes = without(networksOf(wanted), networksOf(allowed))
   const isEverything = (network: string) => EVERYTHING.includes(network)
   const strange = [
     ...without(wanted.addresses, allowed.addresses),

@@ -69,6 +69,19 @@ export const AgentState = z.enum([
 ])
 export type AgentState = z.infer<typeof AgentState>
 
+/** What the daemon sees of one edge. */
+export const EdgeStatus = z.object({
+  /** Empty when there is only that of an older server. */
+  name: z.string(),
+  publicKey: z.string(),
+  /** Inside the tunnel. */
+  address: z.string(),
+  state: z.enum(['online', 'no-handshake', 'no-traffic']),
+  /** In words; null when it is online. */
+  problem: z.nullable(z.string()),
+})
+export type EdgeStatus = z.infer<typeof EdgeStatus>
+
 /** The daemon's state for the other commands. */
 export const DaemonStatus = z.object({
   version: z.string(),
@@ -81,7 +94,10 @@ export const DaemonStatus = z.object({
   notes: z.array(z.string()),
   node: z.nullable(z.object({ id: z.number(), name: z.string() })),
   addresses: z.array(z.string()),
+  /** Of the edge beside the server. */
   edgeAddress: z.nullable(z.string()),
+  /** The edges while the tunnel is up; agents before there were several did not write it. */
+  edges: z.optional(z.array(EdgeStatus)),
   serverReachable: z.boolean(),
   /** The outcomes for the services that this node's sources want to publish. */
   published: z.optional(z.array(Published)),

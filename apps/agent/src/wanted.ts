@@ -17,38 +17,62 @@ export interface Wanted {
   dns: string[]
   /** Networks behind this node, merged; null when it is not a gateway. */
   gateway: string[] | null
-  peer: {
-    publicKey: string
-    presharedKey: string
-    host: string
-    port: number
-    allowedIps: string[]
-    keepaliveSeconds: number
-  }
-  edgeAddress: string
-  /** The ports of this node that the edge may reach, each once. */
+  /** The edges, the one beside the server first. No two have a key or a network in common. */
+  peers: [WantedPeer, ...WantedPeer[]]
+  /** The ports of this node that edges may reach, each once. */
   targets: AgentConfig['targets']
+}
+
+/** An edge's end of the tunnel. */
+export interface WantedPeer {
+  /** Of an older server, which does not name it: 0 and empty. */
+  id: number
+  name: string
+  publicKey: string
+  presharedKey: string
+  host: string
+  port: number
+  allowedIps: string[]
+  keepaliveSeconds: number
+  /** Inside the tunnel. */
+  edgeAddress: string
 }
 
 /** @throws AgentError `server-answer` that names the unusable field. */
 export function parseWanted(config: AgentConfig): Wanted {
-  const { node, peer } = config
-  const keepalive = peer.keepaliveSeconds
-  if (!Number.isInteger(keepalive) || keepalive < 0 || keepalive > 65_535) throw unusable('keepaliveSeconds')
+  const { node } = config
   return {
     node: { id: node.id, name: printable(node.name, 100), enabled: node.enabled },
     addresses: config.addresses.map(parseInterfaceAddress),
     dns: config.dns.map((text) => parseAddress(text, 'dns')),
     gateway: config.gateway && parseNetworks(config.gateway.map(({ subnet }) => subnet)),
-    peer: {
-      publicKey: isPublicKey(peer.publicKey) ? peer.publicKey : fail('publicKey'),
-      presharedKey: isWireGuardKey(peer.presharedKey) ? peer.presharedKey : fail('presharedKey'),
-      ...parseEndpoint(peer.endpoint),
-      allowedIps: peer.allowedIps.map((text) => parseNetwork(text, 'allowedIps')),
-      keepaliveSeconds: keepalive,
-    },
-    edgeAddress: parseAddress(config.edgeAddress, 'edgeAddress'),
+    peers: parsePeers(config),
     targets: { tcp: parsePorts(config.targets.tcp), udp: parsePorts(config.targets.udp) },
+  }
+}
+
+function parsePeers({ edges, peer, edgeAddress }: AgentConfig): Wanted['peers'] {
+  const [first = { id: 0, name: '', peer, edgeAddress }, ...others] = edges ?? []
+  const peers: Wanted['peers'] = [parsePeer(first), ...others.map(parsePeer)]
+  // WireGuard would let the last one have it, and the others would never be as wanted.
+  const isOnce = (all: readonly unknown[]) => new Set(all).size === all.length
+  if (!isOnce(peers.map(({ publicKey }) => publicKey))) throw unusable('edges')
+  if (!isOnce(peers.flatMap(({ allowedIps }) => [...new Set(allowedIps)]))) throw unusable('edges')
+  return peers
+}
+
+function parsePeer({ id, name, peer, edgeAddress }: NonNullable<AgentConfig['edges']>[number]): WantedPeer {
+  const keepalive = peer.keepaliveSeconds
+  if (!Number.isInteger(keepalive) || keepalive < 0 || keepalive > 65_535) throw unusable('keepaliveSeconds')
+  return {
+    id,
+    name: printable(name, 100),
+    publicKey: isPublicKey(peer.publicKey) ? peer.publicKey : fail('publicKey'),
+    presharedKey: isWireGuardKey(peer.presharedKey) ? peer.presharedKey : fail('presharedKey'),
+    ...parseEndpoint(peer.endpoint),
+    allowedIps: peer.allowedIps.map((text) => parseNetwork(text, 'allowedIps')),
+    keepaliveSeconds: keepalive,
+    edgeAddress: parseAddress(edgeAddress, 'edgeAddress'),
   }
 }
 

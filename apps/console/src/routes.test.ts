@@ -12,6 +12,7 @@ const examples = {
   domainLogs: urls.domainLogs('app.example.com'),
   nodes: urls.nodes(),
   node: urls.node(7),
+  edges: urls.edges(),
   attention: urls.attention(),
   why: urls.why('https://app.example.com/'),
   services: urls.services(),

@@ -17,6 +17,7 @@ const PAGES: Record<keyof typeof routePaths, LoadPage> = {
   history: async () => (await import('./pages/history/HistoryPage.tsx')).HistoryPage,
   serviceHistory: async () => (await import('./pages/history/ServiceHistoryPage.tsx')).ServiceHistoryPage,
   node: async () => (await import('./pages/nodes/NodePage.tsx')).NodePage,
+  edges: async () => (await import('./pages/edges/EdgesPage.tsx')).EdgesPage,
   why: async () => (await import('./pages/why/WhyArrival.tsx')).WhyArrival,
   domains: async () => (await import('./pages/domains/DomainsPage.tsx')).DomainsPage,
   testSignIn: async () => (await import('./pages/domains/TestSignInPage.tsx')).TestSignInPage,

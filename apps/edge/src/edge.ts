@@ -11,9 +11,13 @@ import { createKernelWatch } from './drivers/kernel-watch.ts'
 import { createNftables } from './drivers/nftables/driver.ts'
 import { createWireGuard } from './drivers/tunnel/driver.ts'
 import type { HaproxyPart } from './haproxy-loop.ts'
+import type { IdentityStore } from './identity/identity.ts'
+import { createMembership } from './identity/membership.ts'
 import { createKeptNames } from './kept-names.ts'
 import { keptRequestsOf } from './kept-requests.ts'
 import { createServerLink } from './link/server-link.ts'
+import { createSocketWay } from './link/socket-way.ts'
+import { createTlsWay } from './link/tls-way.ts'
 import { Loop } from './loop.ts'
 import { observeMachine } from './machine.ts'
 import { createLookups, createNames, type Lookups } from './names.ts'
@@ -53,6 +57,8 @@ export interface EdgeOptions extends Config {
   updatePlaces?: UpdatePlaces
   /** Called once, when the data plane works or cannot be made for now. */
   onReady(dataPlane: DataPlane | null): void
+  /** Of an edge elsewhere. */
+  identity?: IdentityStore | undefined
 }
 
 export interface Edge {
@@ -65,12 +71,13 @@ export interface Edge {
 
 /** Builds all long-lived parts in order; `close` ends them in reverse. */
 export function createEdge(options: EdgeOptions): Edge {
-  const { settings, paths, exec, haproxy, log, now, random } = options
+  const { settings, paths, exec, haproxy, log, now, random, identity } = options
   const tunnel = { exec, interface: settings.POSTERN_TUNNEL_INTERFACE }
   const epoch = Math.floor(random() * 2 ** 48).toString(36)
   const link = createServerLink({
-    socketPath: paths.serverSocket,
-    tokenFile: paths.edgeToken,
+    way: identity
+      ? createTlsWay(identity)
+      : createSocketWay({ socketPath: paths.serverSocket, tokenFile: paths.edgeToken }),
     version: options.version,
     epoch,
     random,
@@ -158,6 +165,8 @@ export function createEdge(options: EdgeOptions): Edge {
     send: link.send,
     log,
   })
+  const membership =
+    identity && createMembership({ identity, fetchCertificate: link.fetchCertificate, now, log })
   const loop = new Loop({
     settings,
     logsQueries: (said) => keptRequestsOf(options, said).hasQueries,
@@ -181,7 +190,9 @@ export function createEdge(options: EdgeOptions): Edge {
     observerProblems: () => [...hangs.problems(), ...observers.problems(), ...requests.problems()],
     fetchState: (known) => link.fetchState(known),
     report: (report) => link.send({ type: 'report', report }),
+    joined: () => identity?.current().known,
     onState: (state) => {
+      membership?.note(state.settings)
       observers.setPeers(state.peers)
       requests.setKept(keptRequestsOf(options, state.settings.requests))
       tracer.setState(state)
@@ -202,6 +213,7 @@ export function createEdge(options: EdgeOptions): Edge {
       observers.start()
       hangs.start()
       link.start()
+      membership?.start()
       options.journal?.start(link.send)
     },
     count: counter.count,
@@ -216,6 +228,7 @@ export function createEdge(options: EdgeOptions): Edge {
       names.close()
       await keptNames.close()
       await haproxy.close()
+      await membership?.close()
       await link.close()
     },
   }

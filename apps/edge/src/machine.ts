@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { closedPortsOf, type EdgeSettings } from '@postern/contract/settings/settings'
 import { codeOf } from '@postern/host/errors'
-import { type Cidr, findCidr } from '@postern/net/cidr'
-import { findIp, type Ip } from '@postern/net/ip'
+import { type Cidr, containsIp, findCidr, parseCidr } from '@postern/net/cidr'
+import { findIp, formatIp, type Ip } from '@postern/net/ip'
 import { haproxyPaths } from '@postern/render/haproxy/options'
 
 /** What the edge knows about this machine. */
@@ -25,6 +25,17 @@ export function observeMachine(settings: EdgeSettings, edgePorts: readonly numbe
       return address && network ? [{ address, network }] : []
     })
   return { ownNetworks, ownPorts: [...closedPortsOf(settings), ...edgePorts] }
+}
+
+const LINK_LOCAL = parseCidr('fe80::/10')
+const MOST_ADDRESSES = 32
+
+/** The machine's addresses as texts, without those that are good on one link only. */
+export function listOwnAddresses(own: Machine['ownNetworks']): string[] {
+  return own
+    .filter(({ address }) => !containsIp(LINK_LOCAL, address))
+    .map(({ address }) => formatIp(address))
+    .slice(0, MOST_ADDRESSES)
 }
 
 /** The port on loopback where the edge takes HAProxy's log lines, while there is one. */

@@ -1,8 +1,10 @@
-import { chmod, mkdir, rm } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { chmod, mkdir, readdir, rm } from 'node:fs/promises'
+import { basename } from 'node:path'
 import type { DataPlane } from '@postern/contract/edge/edge'
 import { ownPortsOf } from '@postern/contract/settings/settings'
 import { messageOf } from '@postern/host/errors'
-import { exitCodeOf, readFlags } from '@postern/host/flags'
+import { exitCodeOf, readFlags, UsageError } from '@postern/host/flags'
 import { startBeats } from '@postern/host/processes/beats'
 import { createExec } from '@postern/host/processes/exec'
 import { watchSelf } from '@postern/host/processes/self-watch'
@@ -18,25 +20,77 @@ import { removeBarriers } from './drivers/tunnel/barriers.ts'
 import { removeInterface } from './drivers/tunnel/interface.ts'
 import { assertNotOfOthers, listOwnInterfaces } from './drivers/tunnel/owner.ts'
 import { createEdge } from './edge.ts'
-import { findLogPort } from './machine.ts'
+import { createFarServers } from './identity/far-servers.ts'
+import { type IdentityStore, openIdentity, removeIdentity } from './identity/identity.ts'
+import { JOIN_SHAPE, joinInstallation } from './identity/join.ts'
+import { listSilentServers } from './link/silent-servers.ts'
+import { findLogPort, listOwnAddresses, observeMachine } from './machine.ts'
 import { createJournal, type Journal } from './state/journal.ts'
 
-/** The edge: makes this machine equal to the desired state. `--down` ends the traffic instead. */
-async function main(): Promise<void> {
-  const flags = readFlags(['--down'], process.argv.slice(2))
+/**
+ * The edge: makes this machine equal to the desired state. `--down` ends the traffic instead; `join` makes the machine an
+ * edge of a server elsewhere, and `leave` ends that.
+ */
+async function main([verb, ...rest]: readonly string[]): Promise<void> {
+  const isVerb = verb === 'join' || verb === 'leave'
+  const flags = readFlags(['--down'], isVerb || verb === undefined ? [] : [verb, ...rest])
   const config = readConfig()
   await mkdir(config.paths.edgeDir, { recursive: true, mode: 0o700 })
   await chmod(config.paths.edgeDir, 0o700)
   const held = await holdSocket(`${config.paths.edgeDir}/edge.sock`)
-  if (!held) throw new Error('Another edge is running on this data directory.')
+  if (!held) throw new Error(isVerb ? RUNNING : 'Another edge is running on this data directory.')
   const journal = createJournal()
   const log = pino({ name: 'edge', level: config.settings.POSTERN_LOG_LEVEL }, writeTo(journal))
-  if (flags.has('--down')) await takeDown(config, log)
+  if (verb === 'join') await join(config, rest)
+  else if (verb === 'leave') await leave(config, log, rest)
+  else if (flags.has('--down')) await takeDown(config, log)
   else {
     await removeFormerState(config)
     return serve(config, log, journal, held.release)
   }
   await held.release()
+}
+
+const RUNNING = 'The edge is running. Stop it first: systemctl stop postern-edge (traffic continues)'
+
+async function join({ paths, settings }: Config, args: readonly string[]): Promise<void> {
+  const [address, token] = args
+  if (address === undefined || token === undefined || args.length > 2)
+    throw new UsageError(`Copy the whole line of the console: ${JOIN_SHAPE}`)
+  const { ownNetworks } = observeMachine(settings, [])
+  const { name, number, identity } = await joinInstallation({
+    address,
+    token,
+    paths,
+    version: manifest.version,
+    tunnelPort: settings.POSTERN_TUNNEL_PORT,
+    machine: { addresses: listOwnAddresses(ownNetworks) },
+    now: Date.now,
+  })
+  const { publicHost } = identity.known
+  const silent = await listSilentServers(identity)
+  say(`This machine is now the edge ${name} (number ${number}) of ${publicHost}.`)
+  for (const url of silent)
+    say(`${url} does not answer here: open that port on the server's machine for this one.`)
+  say('Start it: systemctl enable --now postern-edge')
+}
+
+/** Ends the traffic and forgets the installation, with all that it had here. */
+async function leave(config: Config, log: Logger, args: readonly string[]): Promise<void> {
+  readFlags([], args)
+  const { edgeDir, identityDir } = config.paths
+  if (!existsSync(identityDir)) throw new Error('This machine has not joined an installation.')
+  await takeDown(config, log)
+  // Last, so that a leave that was interrupted can be repeated.
+  for (const name of await readdir(edgeDir))
+    if (name !== basename(identityDir) && name !== 'edge.sock')
+      await rm(`${edgeDir}/${name}`, { recursive: true, force: true })
+  await removeIdentity(identityDir)
+  say('This machine is no edge any more. Remove it in the console, too, if it does not join again.')
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`)
 }
 
 /** The state was once in a directory, with keys that nothing renews there any more (0027). */
@@ -62,8 +116,10 @@ async function serve(
   release: () => Promise<void>,
 ): Promise<void> {
   await assertNotOfOthers({ exec: createExec(), ...tunnelOf(config) })
+  const identity = await openIdentity(config.paths.identityDir)
   const edge = createEdge({
     ...config,
+    identity,
     exec: createExec(),
     version: manifest.version,
     log,
@@ -71,7 +127,7 @@ async function serve(
     now: Date.now,
     random: Math.random,
     resolvConfs: RESOLV_CONFS,
-    haproxy: await openHaproxy(config, log),
+    haproxy: await openHaproxy(config, log, identity),
     proxyUid: (await findProxyUser())?.uid ?? process.getuid?.(),
     edgePorts: () => findLogPort(config.paths.haproxyDir),
     onReady: (dataPlane) =>
@@ -116,12 +172,17 @@ function tunnelOf({ settings }: Config) {
   return { interface: settings.POSTERN_TUNNEL_INTERFACE, dataDir: settings.POSTERN_DATA_DIR }
 }
 
-function openHaproxy({ settings, paths }: Config, log: Logger): Promise<HaproxyDriver> {
+function openHaproxy(
+  { settings, paths }: Config,
+  log: Logger,
+  identity?: IdentityStore,
+): Promise<HaproxyDriver> {
   return createHaproxy({
     exec: createExec(),
     warn: (message) => log.warn(message),
     directory: paths.haproxyDir,
     serverSocket: paths.serverSocket,
+    findFarServers: identity && createFarServers({ identity, now: Date.now }),
     lanes: paths.lanesDir,
     root: settings.POSTERN_DATA_DIR,
     connectionsPerSource: settings.POSTERN_CONNECTIONS_PER_SOURCE,
@@ -137,4 +198,4 @@ function fail(error: unknown): never {
   process.exit(exitCodeOf(error))
 }
 
-await main().catch(fail)
+await main(process.argv.slice(2)).catch(fail)

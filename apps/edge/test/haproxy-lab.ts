@@ -40,6 +40,8 @@ export interface HaproxyLab {
   signInKeys: TunnelSettings['signInKeys']
   identityKeys: TunnelSettings['identityKeys']
   formerHosts: string[]
+  /** What this edge is; undefined: the state is of an older server. */
+  edge: TunnelSettings['edge']
   /** Whether the log has the queries of requests. */
   logQuery: boolean
   command(text: string): Promise<string>
@@ -69,6 +71,7 @@ export async function makeHaproxyLab(options: Partial<HaproxyDriverOptions> = {}
     signInKeys: [],
     identityKeys: [],
     formerHosts: [],
+    edge: undefined,
     logQuery: false,
     async open(changes = {}) {
       await driver?.close()
@@ -92,8 +95,8 @@ export async function makeHaproxyLab(options: Partial<HaproxyDriverOptions> = {}
     },
     async apply(routes, certificates = [], isQuick = false) {
       if (!driver) throw new Error('no driver is open')
-      const { signInKeys, identityKeys, formerHosts, logQuery } = lab
-      const settings = { publicHost: PUBLIC_HOST, formerHosts, signInKeys, identityKeys }
+      const { signInKeys, identityKeys, formerHosts, logQuery, edge } = lab
+      const settings = { publicHost: PUBLIC_HOST, formerHosts, signInKeys, identityKeys, edge }
       const signIns = new Map([['sign-in:0', lab.signIns]])
       const all = [own, ...certificates]
       const { challenges } = lab

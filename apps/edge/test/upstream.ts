@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto'
 import { chmod } from 'node:fs/promises'
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import type { AddressInfo, Server } from 'node:net'
+import type { AddressInfo, Server, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { TLSSocket } from 'node:tls'
 import type { EdgeCertificate } from '@postern/contract/edge/desired-state'
 
 export interface Seen {
@@ -12,6 +13,8 @@ export interface Seen {
   headers: IncomingHttpHeaders
   /** What the visitor's TLS asked for, with a TLS upstream. */
   serverName: string | false | null
+  /** What the names in the visitor's certificate are, with a TLS upstream that asks for one. */
+  client: string | null
 }
 
 /** A program on a private host: it echoes requests as JSON and WebSocket bytes as they are. */
@@ -27,6 +30,8 @@ export interface Upstream {
 
 export interface UpstreamOptions {
   tls?: EdgeCertificate
+  /** Whose certificates it asks visitors for: PEM. */
+  clients?: string
   host?: string
   /** A path of a unix socket, instead of a port. */
   path?: string
@@ -49,14 +54,16 @@ export async function startUpstream(options: UpstreamOptions = {}): Promise<Upst
       url: request.url ?? '',
       headers: request.headers,
       serverName,
+      client: clientOf(request.socket),
     }
     upstream.seen.push(seen)
     if (options.answer) return options.answer(request, response)
     response.setHeader('content-type', 'application/json').end(JSON.stringify(seen))
   }
-  const { tls } = options
+  const { tls, clients } = options
+  const asking = clients === undefined ? {} : { ca: clients, requestCert: true }
   const server = tls
-    ? createTlsServer({ cert: tls.chain, key: tls.privateKey }, listener)
+    ? createTlsServer({ cert: tls.chain, key: tls.privateKey, ...asking }, listener)
     : createServer({ maxHeaderSize: 65_536 }, listener)
   server.on(tls ? 'secureConnection' : 'connection', (socket: Duplex) => {
     upstream.connections++
@@ -82,6 +89,10 @@ export async function startUpstream(options: UpstreamOptions = {}): Promise<Upst
   if (options.path) await chmod(options.path, 0o666)
   else upstream.port = (server.address() as AddressInfo).port
   return upstream
+}
+
+function clientOf(socket: Socket): string | null {
+  return socket instanceof TLSSocket ? (socket.getPeerCertificate().subjectaltname ?? null) : null
 }
 
 const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'

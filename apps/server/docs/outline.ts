@@ -88,6 +88,7 @@ export const OUTLINE: readonly OutlineGroup[] = [
       page('alerts', 'Alerts'),
       page('monitoring', 'Monitoring'),
       page('programs-and-files', 'Programs, files and ports'),
+      page('several-edges', 'Several edges'),
       page('upgrade', 'Upgrade'),
       page('common-questions', 'Common questions'),
       page('why', 'Why?'),

@@ -3,6 +3,7 @@ import websocket from '@fastify/websocket'
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Context } from './context.ts'
 import { serveConsole } from './http/console.ts'
+import { type EdgeDoor, guardDoor } from './http/edge-door.ts'
 import { answerBadAddress, answerError } from './http/errors.ts'
 import { type AppOptions, addHooks } from './http/hooks.ts'
 import type { EventStream } from './http/sse.ts'
@@ -14,6 +15,8 @@ declare module 'fastify' {
     streams: Set<EventStream>
     /** Whether its requests come by HAProxy, from wherever HAProxy says. */
     isBehindProxy: boolean
+    /** Only of the application that edges on other machines reach. */
+    door: EdgeDoor | null
   }
 }
 
@@ -23,8 +26,10 @@ const REQUEST_MS = 30_000
 const FRAME_BYTES = 4 * 1024 * 1024
 
 /** The HTTP application over a context. It does not listen. */
-export async function buildApp(context: Context, { trustForwarded }: AppOptions): Promise<FastifyInstance> {
+export async function buildApp(context: Context, options: AppOptions): Promise<FastifyInstance> {
+  const { trustForwarded, door, serverFactory } = options
   const app = fastify({
+    ...(serverFactory && { serverFactory }),
     // pino's logger fits; without the wider type, the application's type would depend on pino's.
     loggerInstance: context.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
@@ -40,6 +45,7 @@ export async function buildApp(context: Context, { trustForwarded }: AppOptions)
   app.decorate('context', context)
   app.decorate('streams', streams)
   app.decorate('isBehindProxy', trustForwarded)
+  app.decorate('door', door ?? null)
   app.addHook('preClose', async () => {
     for (const stream of [...streams]) stream.close()
   })
@@ -47,7 +53,8 @@ export async function buildApp(context: Context, { trustForwarded }: AppOptions)
   parseEmptyBodies(app)
   await app.register(helmet, HELMET)
   await app.register(websocket, { options: { maxPayload: FRAME_BYTES } })
-  addHooks(app, { trustForwarded })
+  if (door) guardDoor(app, door)
+  addHooks(app, options)
   for (const register of ROUTES) await register(app)
   await serveConsole(app)
   return app

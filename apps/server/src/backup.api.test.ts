@@ -67,7 +67,7 @@ test('a copy made while the server ran restores everything elsewhere', async () 
 
 /** What edges get of the sealed texts. */
 async function readSecrets({ context }: TestServer): Promise<string[]> {
-  const state = (await context.desiredState.read({})).join('')
+  const state = (await context.desiredState.read(1, {})).join('')
   return [...state.matchAll(/"(?:tunnelPrivateKey|privateKey)":"[^"]{40,}"/g)].map(([text]) => text)
 }
 

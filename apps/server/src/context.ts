@@ -4,6 +4,7 @@ import { SESSION_KEY_HEADER } from '@postern/contract/sign-in/auth'
 import { type Disk, observeDisk } from '@postern/host/disk'
 import { type Logger, pino } from 'pino'
 import { loadAuthority } from './certificates/authority.ts'
+import { createEdgesAuthority } from './certificates/edges-authority.ts'
 import { HISTORY_BOUNDS, type HistoryBounds } from './changes/letting-go.ts'
 import { createLiveBus } from './changes/live.ts'
 import { publicUrl, type ServerConfig } from './config.ts'
@@ -25,6 +26,8 @@ import { createProofs } from './core/domains/proofs.ts'
 import { createResolver, type Resolver } from './core/domains/resolver.ts'
 import { createVisit, type Visit } from './core/domains/visit.ts'
 import { createEdgeHub } from './core/edges/edges.ts'
+import { createOwnLeaves } from './core/edges/own-leaves.ts'
+import { createEdgeFiles } from './core/edges/program/files.ts'
 import { createCounts } from './core/figures/counts.ts'
 import { takeTotals } from './core/figures/totals.ts'
 import { createUpkeep } from './core/figures/upkeep.ts'
@@ -134,6 +137,8 @@ export async function buildContext(given: ServerConfig, log: Logger, world: Worl
     const identities = await loadIdentities({ db, bus, secrets, ...world }, () => publicUrl(config))
     const visitorSessions = createVisitorSessions({ signInKeys, identities, ...world })
     const providers = createProviders(config)
+    const authority = await loadAuthority({ db, secrets, ...world })
+    const ownLeaves = createOwnLeaves({ authority, ...world })
     return {
       ...world,
       config,
@@ -155,7 +160,7 @@ export async function buildContext(given: ServerConfig, log: Logger, world: Worl
       counts,
       totals,
       logs,
-      edges: createEdgeHub({ db, bus, live, counts, logs, log, ...world }),
+      edges: createEdgeHub({ db, bus, live, counts, logs, log, version: config.version, ...world }),
       feeds: createFeeds(bus, (err) => log.error({ err }, 'a stream could not be computed')),
       loginLimits: createLoginLimits(world.clock),
       /** People's way to a provider and back to the console, */
@@ -192,7 +197,13 @@ export async function buildContext(given: ServerConfig, log: Logger, world: Worl
       linkMails: createAttempts(world.clock, HOUR_MS),
       /** Checking a password takes 19 MB and a thread for some 60 ms. */
       passwordGate: createGate(1, 50),
-      authority: await loadAuthority({ db, secrets, ...world }),
+      authority,
+      /** Of edges that do not serve the console. */
+      ownLeaves,
+      /** Of the port for edges on other machines. */
+      edgesAuthority: createEdgesAuthority({ db, secrets, ...world }),
+      /** Limits how often a source shows tokens of no edge. */
+      joinAttempts: createAttempts(world.clock),
       tunnel,
       addresses: createAddressBook(tunnel.network4),
       desiredState: createDesiredState({
@@ -202,8 +213,16 @@ export async function buildContext(given: ServerConfig, log: Logger, world: Worl
         signInKeys,
         identities,
         config,
+        ownLeaves,
       }),
       agentFiles: readAgentFiles(config.rootDir, () => publicUrl(config)),
+      /** For machines that become edges. */
+      edgeFiles: createEdgeFiles({
+        rootDir: config.rootDir,
+        directory: config.paths.edgeProgramDir,
+        version: config.version,
+        publicUrl: () => publicUrl(config),
+      }),
       /** The keys that seal visitors' sessions. */
       signInKeys,
       /** The provider of visitors' sign-in, where one is set up. */

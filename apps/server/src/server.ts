@@ -4,6 +4,7 @@ import { startOrders } from './certificates/orders/engine.ts'
 import { startRenewal } from './certificates/renewal.ts'
 import { publicUrl, type ServerConfig } from './config.ts'
 import { buildContext, type Context, createLog, realWorld } from './context.ts'
+import { openControl } from './control.ts'
 import type { GeneratedAdmin } from './core/accounts/accounts.ts'
 import { startAlerts } from './core/alerts/engine.ts'
 import { startBackups } from './core/backup/backups.ts'
@@ -28,8 +29,8 @@ export interface RunningServer {
 }
 
 /**
- * The whole server: one context, and an application for each of its two entrances, through HAProxy and on this
- * machine. Only HAProxy's information about a request's source is trusted.
+ * The whole server: one context, and an application for each of its entrances, through HAProxy, on this machine, and
+ * where it is wanted for edges on others. Only HAProxy's information about a request's source is trusted.
  * @param onLost called when the socket of HAProxy and the edge is gone for good
  * @throws ListenError, SecretsError, DatabaseError, DatabaseTooNewError, EdgeTokenError
  */
@@ -69,6 +70,7 @@ export async function startServer(
       },
     })
     ends.push(closePort)
+    ends.push(await openControl(context))
     ends.push(await startMonitoring(context, telemetry))
     return { generatedAdmin, publicUrl: publicUrl(context.config), close }
   } catch (error) {

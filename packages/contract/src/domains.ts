@@ -3,6 +3,7 @@ import { Certificate, CertificateKind } from './certificates.ts'
 import * as f from './fields.ts'
 import { LIMITS } from './limits.ts'
 import { listOrPage, orderBy, pageQuery, searchText } from './lists.ts'
+import { MESSAGES } from './messages.ts'
 
 /** What a person can set for a domain. `skipValidation` skips the check that the name points here. */
 export const DomainForm = z.strictObject({
@@ -13,6 +14,8 @@ export const DomainForm = z.strictObject({
   authentication: f.withDefault(z.boolean(), false),
   /** Who may come in. An empty list admits nobody. */
   allowedEmails: f.listOf(f.email, LIMITS.allowedEmails),
+  /** The edges that serve it, and have its keys; null: all of them, those of the future too. */
+  edges: f.blankable(z.array(f.id).check(z.minLength(1, MESSAGES.edgesRequired), z.maxLength(LIMITS.edges))),
 })
 export type DomainForm = z.infer<typeof DomainForm>
 export type DomainFormInput = z.input<typeof DomainForm>
@@ -24,6 +27,7 @@ export const Domain = z.object({
   skipValidation: z.boolean(),
   authentication: z.boolean(),
   allowedEmails: z.array(z.string()),
+  edges: z.nullable(z.array(z.number())),
   certificate: Certificate,
   created_at: f.time,
   updated_at: f.time,

@@ -54,7 +54,7 @@ export type Figures = z.infer<typeof Figures>
 
 const MANY_IDS = `must be at most ${LIMITS.maxPageSize} ids, like 3,7,12`
 
-/** The services, nodes or domains of one page of a list: `ids=3,7,12`. */
+/** The services, nodes, domains or edges of one page of a list: `ids=3,7,12`. */
 export const TrafficQuery = z.strictObject({
   ids: z.pipe(
     z

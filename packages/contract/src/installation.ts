@@ -16,6 +16,8 @@ export function installationPaths(dataDir: string) {
     /** The console, for root alone: what `ssh -L` forwards without a port that another user could hold. */
     consoleSocket: `${dataDir}/server/console.sock`,
     secretKey: `${dataDir}/server/secret.key`,
+    /** The edge's program, as other machines download it. */
+    edgeProgramDir: `${dataDir}/server/edge-program`,
     /** The admin's password on its way to the first start, which reads it and removes the file. */
     firstPassword: `${dataDir}/server/first-password`,
     edgeToken: `${dataDir}/edge.token`,
@@ -24,6 +26,8 @@ export function installationPaths(dataDir: string) {
     lanesDir: `${dataDir}/lanes`,
     edgeDir: `${dataDir}/edge`,
     lastGood: `${dataDir}/edge/state.json`,
+    /** Of an edge elsewhere: its key and certificate, and which installation it belongs to. */
+    identityDir: `${dataDir}/edge/identity`,
     /** The resolved addresses of backends that are names. */
     names: `${dataDir}/edge/names.json`,
     counts: `${dataDir}/edge/counts.json`,

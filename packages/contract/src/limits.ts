@@ -81,6 +81,10 @@ export const LIMITS = {
   reachEntries: 500,
   /** Packages of a machine. */
   waitingUpdates: 20,
+  /** Each node has a tunnel to every edge. */
+  edges: 16,
+  /** Each edge has a connection to every server. */
+  servers: 5,
   /** In bytes: what WireGuard leaves of the usual 1500, over IPv6 too. */
   tunnelMtu: 1420,
 } as const

@@ -63,6 +63,8 @@ export const MESSAGES = {
   checkOfPeople:
     'Only people can skip the check of a domain: give it to this node under “Domains Its Agent May Use” in its form',
   selfSignedOnly: 'Self-Signed when skipping domain validation',
+  edgesRequired: 'Choose an edge, or leave the list empty for all of them.',
+  unknownEdge: 'There is no such edge.',
   gatewayNetworks: 'A gateway needs at least one subnet',
   backendHostRefused: 'This node can only expose its own services. Leave the host empty.',
 } as const

@@ -79,6 +79,8 @@ export const Node = z.object({
   isLocal: z.boolean(),
   /** The node's key came with the downloaded file, so no agent runs there. */
   usesFile: z.boolean(),
+  /** How many of all edges the file that was downloaded last knows; null for a node without one. */
+  fileEdges: z.nullable(z.object({ known: z.number(), all: z.number() })),
   enabled: z.boolean(),
   status: NodeStatus,
   /** The problem that an edge reports for this node, in words; null: none. */

@@ -11,6 +11,7 @@ const RESERVED_PATHS: readonly string[] = [
   'login',
   'domains',
   'nodes',
+  'edges',
   'why',
   'services',
   'requests',
@@ -45,3 +46,6 @@ export function reservedPathMessage(path: string, domain: string | null): string
  * plain HTTP too.
  */
 export const PROOF_PATH = '/.well-known/postern'
+
+/** Where each edge says whether visitors should come to it: 200, or 503 while it is drained. At every host, over plain HTTP too. */
+export const HEALTH_PATH = '/.well-known/postern/health'

@@ -11,6 +11,8 @@ export const TOKEN_PREFIXES = {
   invite: 'pti_',
   /** An access token of a node. */
   node: 'ptn_',
+  /** Lets one machine join as an edge, once. */
+  join: 'pte_',
   /** A program's token, with rights of the person who made it. */
   api: 'pta_',
 } as const

@@ -8,6 +8,8 @@ const WILLING = ['--gateway=private', '--all-traffic', '--dns']
 
 /** The `postern` command on a host of the lab, with a configuration directory and an interface of its own. */
 export interface Agent {
+  /** Where it keeps its files. */
+  dir: string
   run(...args: string[]): ReturnType<Host['run']>
   /** Connects with the node's one-time token, trusting the installation by its fingerprint. */
   connect(token: string, ...policy: string[]): Promise<string>
@@ -27,6 +29,7 @@ export function agentOn(
   if (NODE_COMPILE_CACHE) environment.push(`NODE_COMPILE_CACHE=${NODE_COMPILE_CACHE}`)
   const command = (...args: string[]) => ['env', '-i', ...environment, process.execPath, MAIN, ...args]
   return {
+    dir,
     run: (...args) => host.run(...command(...args)),
     async connect(token, ...policy) {
       const { json } = await installation.api.call('GET', '/api/config')

@@ -22,10 +22,21 @@ const TICK_MS = 10
 
 /** The processor time of a process so far, in ms. */
 export function processorMs(pid: number): number {
+  const [user = 0, system = 0] = processorTicks(pid)
+  return (user + system) * TICK_MS
+}
+
+/** The same, with that of the programs that it has run and that have ended. */
+export function processorMsWithPrograms(pid: number): number {
+  return processorTicks(pid).reduce((sum, ticks) => sum + ticks, 0) * TICK_MS
+}
+
+/** Its own, in the user's and the system's time, and that of its children. */
+function processorTicks(pid: number): number[] {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  // The name of the program, in brackets, may hold blanks; utime and stime are fields 14 and 15 of all.
+  // The name of the program, in brackets, may hold blanks; utime, stime, cutime and cstime are fields 14 to 17 of all.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return (Number(fields[11]) + Number(fields[12])) * TICK_MS
+  return fields.slice(11, 15).map(Number)
 }
 
 /** The processor time that some work costs this process, in ms. */

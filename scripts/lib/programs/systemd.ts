@@ -5,11 +5,13 @@ import { CommandError } from '../command.ts'
 import { parseEdgeReady } from './programs.ts'
 
 export const SERVER_UNIT = 'postern-server.service'
-const EDGE_UNIT = 'postern-edge.service'
+export const EDGE_UNIT = 'postern-edge.service'
 /** The units that are started at boot and monitored. */
 export const UNITS = [SERVER_UNIT, EDGE_UNIT] as const
 /** All installed units; the edge's starts the timer. */
 export const UNIT_FILES = [...UNITS, 'postern-haproxy.service', 'postern-haproxy.timer'] as const
+/** Those of an edge on a machine of its own. */
+export const EDGE_UNIT_FILES = UNIT_FILES.filter((name) => name !== SERVER_UNIT)
 
 /** Where units are that no package installed. They hide a package's units of the same name. */
 export const OWN_UNIT_DIR = '/etc/systemd/system'

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
 import { NOTHING_BEYOND } from '@postern/contract/agent/agent-report'
 import { endpoints } from '@postern/contract/endpoints/endpoints'
 import type { Node } from '@postern/contract/nodes'
@@ -134,6 +135,30 @@ describe('a node page', () => {
     expect(readFileSync(await download.path(), 'utf8')).toContain('[Interface]')
   })
 
+  it('and its row say when the file knows fewer edges than there are, until it is downloaded again', async () => {
+    const node = await site.api.createNode({ name: 'with-old-file' })
+    await site.api.call('GET', `/api/nodes/${node.id}/download`)
+    const visit = await site.open('/nodes')
+    const { page } = visit
+    const words = 'This file knows 1 of 2 edges: download it again'
+    await row(page, 'with-old-file').waitFor()
+    await expect(page.getByText(words)).toHaveCount(0)
+    joinEdge('far', 2)
+    // Each change of a node brings its row.
+    await site.api.call('PATCH', `/api/nodes/${node.id}`, { keepalive: 20 })
+    await row(page, 'with-old-file').getByText(words).waitFor()
+    await visit.expectAccessible()
+    await row(page, 'with-old-file').getByRole('link', { name: 'with-old-file', exact: true }).click()
+    await page.getByRole('heading', { name: 'with-old-file' }).waitFor()
+    await page.getByText(words).waitFor()
+    await visit.expectAccessible()
+    await page.getByRole('button', { name: 'Actions', exact: true }).click()
+    const downloading = page.waitForEvent('download')
+    await page.getByRole('menuitem', { name: 'Download Config' }).click()
+    expect(readFileSync(await (await downloading).path(), 'utf8').match(/^\[Peer\]$/gm)).toHaveLength(2)
+    await page.getByText(words).waitFor({ state: 'detached' })
+  })
+
   it('of a node that is deleted elsewhere says so within a second, with a way back', async () => {
     const node = await site.api.createNode({ name: 'short-lived' })
     const { page, forgive } = await site.open(`/nodes/${node.id}`)
@@ -218,4 +243,18 @@ function figures(
   seen: { latestHandshake: number; rx?: number; tx?: number; clientIp?: string; reachable?: boolean },
 ) {
   return { nodeId: node.id, rx: 0, tx: 0, clientIp: '198.51.100.7', reachable: true, ...seen }
+}
+
+/** As if another machine had become an edge. */
+function joinEdge(name: string, number: number): void {
+  const database = new DatabaseSync(site.paths.database)
+  const now = new Date().toISOString()
+  const key = randomBytes(32).toString('base64')
+  database
+    .prepare(
+      `INSERT INTO edges (name, number, token_hash, public_key, created_at, updated_at, joined_at)
+       VALUES (?, ?, 'none', ?, ?, ?, ?)`,
+    )
+    .run(name, number, key, now, now, now)
+  database.close()
 }

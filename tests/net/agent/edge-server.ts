@@ -4,8 +4,8 @@ import { createServer } from 'node:https'
 import { type FakeNode, serveAgents } from '@postern/testkit/fakes/fake-agent-server'
 
 /**
- * The HTTPS server that an agent connects to, and the WireGuard peer in place of an edge. Runs in a namespace of the
- * lab; the test sends its answers over IPC.
+ * The HTTPS server that an agent connects to; with `link`, also what gives the WireGuard in place of an edge its peer.
+ * Runs in a namespace of the lab; the test sends its answers over IPC.
  */
 
 export type ToEdgeServer =
@@ -17,7 +17,7 @@ export type FromEdgeServer =
   | { type: 'done'; sockets: number }
   | { type: 'call'; method: string; path: string; body: string }
 
-const [, , directory = '', link = ''] = process.argv
+const [, , directory = '', link = '', port = '443'] = process.argv
 const tell = (message: FromEdgeServer) => process.send?.(message)
 const inDirectory = (file: string) => `${directory}/${file}`
 
@@ -27,7 +27,7 @@ const server = createServer({
 })
 const fake = serveAgents(server, {
   onCall: (method, path, body) => tell({ type: 'call', method, path, body }),
-  onKey: addPeer,
+  ...(link !== '' && { onKey: addPeer }),
 })
 fake.authority = readFileSync(inDirectory('ca.crt'), 'utf8')
 
@@ -53,4 +53,4 @@ process.on('message', (message: ToEdgeServer) => {
   tell({ type: 'done', sockets: fake.countSockets() })
 })
 process.on('disconnect', () => process.exit())
-server.listen(443, () => tell({ type: 'ready' }))
+server.listen(Number(port), () => tell({ type: 'ready' }))

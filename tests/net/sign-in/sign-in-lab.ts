@@ -40,16 +40,20 @@ export interface SignInLab {
   close(): Promise<void>
 }
 
-export async function startSignInLab(lab: Lab): Promise<SignInLab> {
+/** @param edge the address at which the browser finds services */
+export async function startSignInLab(
+  lab: Lab,
+  { settings = {}, edge = lab.server.address }: { settings?: Record<string, string>; edge?: string } = {},
+): Promise<SignInLab> {
   const secret = { POSTERN_OIDC_CLIENT_ID: 'postern', POSTERN_OIDC_CLIENT_SECRET: 'a secret of the test' }
-  const installation = await startInstallation(lab, { POSTERN_OIDC_ISSUER: ISSUER, ...secret })
+  const installation = await startInstallation(lab, { POSTERN_OIDC_ISSUER: ISSUER, ...secret, ...settings })
   const { api, dataDir } = installation
   const dir = `${dataDir}/upstreams`
   const program = [process.execPath, ISSUERS_PROGRAM, '9300', CALLBACK, JSON.stringify(ACCOUNTS)]
   await startEcho(lab.server, dir, 9000, '127.0.0.1')
   const issuer = await startListening(lab.server, program, dir, 'issuer', 9300)
   const { domainId, service } = await publishGuarded(installation)
-  const browser = await startBrowser(lab.server, `${dataDir}/chromium`)
+  const browser = await startBrowser(lab.server, `${dataDir}/chromium`, edge)
   const isLive = () =>
     until(
       'the service to be live',
@@ -90,12 +94,12 @@ async function publishGuarded({ api }: Installation) {
 }
 
 /** On the server's host, where the issuer has the same address for both. */
-async function startBrowser(host: Host, wrapper: string): Promise<Browser> {
+async function startBrowser(host: Host, wrapper: string, edge: string): Promise<Browser> {
   writeFileSync(wrapper, `#!/bin/sh\nexec ${host.argv('/usr/bin/chromium').join(' ')} "$@"\n`)
   chmodSync(wrapper, 0o755)
   return await chromium.launch({
     executablePath: wrapper,
-    args: ['--no-sandbox', '--disable-gpu', '--host-resolver-rules=MAP *.example.com 203.0.113.1'],
+    args: ['--no-sandbox', '--disable-gpu', `--host-resolver-rules=MAP *.example.com ${edge}`],
   })
 }
 

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { AgentConfig } from '@postern/contract/agent/agent'
 import { findText } from '@postern/host/files'
 import { findHolder } from '@postern/host/lock'
-import { isAnswering, probePorts } from '../daemon/health.ts'
+import { isAnswering, onlineEdges, probePorts } from '../daemon/health.ts'
 import { AgentError, type Failure } from '../errors.ts'
 import {
   type Credentials,
@@ -149,8 +149,7 @@ async function waitForTunnel({ context, paths }: Call, server: URL, patience: nu
   for (let looks = 0; looks < patience / CHECK_INTERVAL; looks++) {
     const status = await findDaemonStatus(paths)
     // The agent checks only every few seconds, so its last state may be out of date.
-    const target = status?.state === 'online' ? status.edgeAddress : null
-    if (status && target && (await isAnswering(target, probePorts(server), 2000))) return status
+    if (status && (await isAnswering(onlineEdges(status), probePorts(server), 2000))) return status
     if (status && FINAL.includes(status.outcome)) throw failureOf(status)
     const waited = context.now() - began
     if (waited > patience) break

@@ -1,18 +1,18 @@
 import { mkdir, rm } from 'node:fs/promises'
 import type { AgentConfig } from '@postern/contract/agent/agent'
 import { releaseLock, takeLock } from '@postern/host/lock'
+import { createTrust } from '@postern/host/trust'
 import { endUserspaceTunnel, MOST_UNANSWERED, watchUserspaceTunnel } from '@postern/host/userspace-tunnel'
 import type { AgentPaths, Environment } from '../config.ts'
 import { createConfigurationReader } from '../daemon/configuration.ts'
 import { createDaemon } from '../daemon/daemon.ts'
-import { createEndpoint, listAddresses } from '../daemon/endpoint.ts'
+import { listAddresses } from '../daemon/endpoint.ts'
 import { isAnswering, probePorts } from '../daemon/health.ts'
 import { createReportSender } from '../daemon/reporter.ts'
 import { followRoots } from '../daemon/roots.ts'
 import { createServerClient } from '../daemon/server-client.ts'
 import { openServerSocket } from '../daemon/server-socket.ts'
 import { watchSurroundings } from '../daemon/surroundings.ts'
-import { createTrust } from '../daemon/trust.ts'
 import { findEngineAddress } from '../discovery/engine.ts'
 import { createSources, type SourceSettings } from '../discovery/sources.ts'
 import { createDnsService } from '../dns/forwarder.ts'
@@ -181,10 +181,9 @@ function createMachine({ exec, random }: Context, paths: AgentPaths, credentials
   const ports = probePorts(new URL(credentials.url))
   return {
     tunnel: createTunnel(exec, paths, credentials),
-    endpoint: createEndpoint(listAddresses),
     dns: createDnsService({ listNameServers, random: (limit) => Math.floor(random() * limit) }),
-    observePeer: async () => (await findTunnelState(exec, credentials.interface))?.peer,
-    isAnswering: (address: string) => isAnswering(address, ports, PROBE_PATIENCE),
+    observePeers: async () => (await findTunnelState(exec, credentials.interface))?.peers,
+    isAnswering: (address: string) => isAnswering([address], ports, PROBE_PATIENCE),
     listAddresses,
     listNameServers: () => listAllNameServers(exec),
     writeStatus: (status: DaemonStatus) => writeDaemonStatus(paths, status),

@@ -1,10 +1,11 @@
 import { LIMITS } from '@postern/contract/limits'
 import { findHolder } from '@postern/host/lock'
-import { isAnswering, probePorts } from '../daemon/health.ts'
+import type { WgPeer } from '@postern/host/wg-dump'
+import { isAnswering, onlineEdges, probePorts } from '../daemon/health.ts'
 import { describe, type Published } from '../discovery/published.ts'
 import type { Outcome } from '../errors.ts'
 import { type Io, paint } from '../io.ts'
-import { type AgentState, findCredentials, findDaemonStatus } from '../store.ts'
+import { type AgentState, type EdgeStatus, findCredentials, findDaemonStatus } from '../store.ts'
 import { findTunnelState } from '../tunnel/wireguard.ts'
 import { type Call, defineCommand, requirePrivilege } from './command.ts'
 
@@ -12,8 +13,9 @@ export const status = defineCommand({
   summary: 'show whether this machine is connected',
   help: `Usage: postern status [--health] [--json] [--config-dir DIR]
 
-Shows the node, its address, its state, the last handshake and the traffic. The
-exit code is 0 only when the node is online.
+Shows the node, its address, its state, the last handshake and the traffic; with
+several edges a line for each. The exit code is 0 only when the node is online:
+when at least one edge carries its traffic.
 
   --health        check the other end of the tunnel now, and print one word
   --json          print one JSON object instead of text
@@ -31,6 +33,14 @@ exit code is 0 only when the node is online.
   },
 })
 
+/** `endpoint` and `latestHandshake` (ms since the epoch): null until the first packet. */
+interface EdgeReport extends Omit<EdgeStatus, 'publicKey'> {
+  endpoint: string | null
+  latestHandshake: number | null
+  rx: number
+  tx: number
+}
+
 export interface StatusReport {
   state: AgentState | 'stopped' | 'not-connected'
   outcome: Outcome
@@ -42,12 +52,15 @@ export interface StatusReport {
   interface: string | null
   server: string | null
   serverReachable: boolean
+  /** Of the edge beside the server. */
   endpoint: string | null
-  /** ms since the epoch. */
+  /** The latest of all edges, in ms since the epoch. */
   latestHandshake: number | null
-  /** Bytes. */
+  /** Bytes, with all edges. */
   rx: number
   tx: number
+  /** The one beside the server first. */
+  edges: EdgeReport[]
   version: string
 }
 
@@ -56,7 +69,10 @@ async function observeStatus({ context, paths }: Call, isProbing: boolean): Prom
   const credentials = await findCredentials(paths)
   const reported = await findDaemonStatus(paths)
   const isRunning = findHolder(paths.pid) !== undefined
-  const peer = credentials && (await findTunnelState(context.exec, credentials.interface))?.peer
+  const peers = (credentials && (await findTunnelState(context.exec, credentials.interface))?.peers) ?? []
+  const edges = (reported?.edges ?? []).map((edge) => observeEdge(edge, peers, isRunning, context.now()))
+  const sum = (which: 'rx' | 'tx') => peers.reduce((all, peer) => all + peer[which], 0)
+  const latest = Math.max(0, ...peers.map(({ latestHandshake }) => latestHandshake ?? 0))
   const base = {
     notes: reported?.notes ?? [],
     published: reported?.published ?? [],
@@ -65,10 +81,11 @@ async function observeStatus({ context, paths }: Call, isProbing: boolean): Prom
     interface: credentials?.interface ?? null,
     server: credentials?.url ?? null,
     serverReachable: isRunning && reported?.serverReachable === true,
-    endpoint: peer?.endpoint ?? null,
-    latestHandshake: peer?.latestHandshake ?? null,
-    rx: peer?.rx ?? 0,
-    tx: peer?.tx ?? 0,
+    endpoint: (edges[0] ?? peers[0])?.endpoint ?? null,
+    latestHandshake: latest === 0 ? null : latest,
+    rx: sum('rx'),
+    tx: sum('tx'),
+    edges,
     version: context.version,
   }
   const worse = (state: StatusReport['state'], outcome: Outcome, problem: string) =>
@@ -79,19 +96,46 @@ async function observeStatus({ context, paths }: Call, isProbing: boolean): Prom
   if (reported.state !== 'online')
     return { ...base, state: reported.state, outcome: reported.outcome, problem: reported.problem }
   if (!credentials) return worse('not-connected', 'not-connected', 'Run postern connect first')
-  if (context.now() - (peer?.latestHandshake ?? 0) >= LIMITS.handshakeStale)
-    return worse('no-handshake', 'no-handshake', 'The last handshake was more than three minutes ago')
-  const target = reported.edgeAddress ?? ''
-  if (isProbing && !(await isAnswering(target, probePorts(new URL(credentials.url)), 3000)))
-    return worse('no-traffic', 'no-traffic', `${target} does not answer inside the tunnel`)
+  if (context.now() - latest >= LIMITS.handshakeStale)
+    return worse('no-handshake', 'no-handshake', OLD_HANDSHAKE)
+  const targets = onlineEdges(reported)
+  if (isProbing && !(await isAnswering(targets, probePorts(new URL(credentials.url)), 3000)))
+    return worse('no-traffic', 'no-traffic', `${targets.join(', ')} does not answer inside the tunnel`)
   return { ...base, state: 'online', outcome: 'ok', problem: null }
 }
 
+/** What the daemon last saw of it, corrected by what WireGuard shows now. */
+function observeEdge(
+  { publicKey, ...edge }: EdgeStatus,
+  peers: readonly WgPeer[],
+  isRunning: boolean,
+  now: number,
+): EdgeReport {
+  const peer = peers.find((one) => one.publicKey === publicKey)
+  const { endpoint = null, latestHandshake = null, rx = 0, tx = 0 } = peer ?? {}
+  const found = { ...edge, endpoint, latestHandshake, rx, tx }
+  const isStale = now - (latestHandshake ?? 0) >= LIMITS.handshakeStale
+  if (!isStale || !isRunning || edge.state !== 'online') return found
+  return { ...found, state: 'no-handshake', problem: OLD_HANDSHAKE }
+}
+
+const OLD_HANDSHAKE = 'The last handshake was more than three minutes ago'
+
 function renderStatus(io: Io, report: StatusReport, now: number): string {
-  const { node, latestHandshake } = report
+  const { node, latestHandshake, edges } = report
   const shade = report.state === 'online' ? 'green' : report.state === 'connecting' ? 'yellow' : 'red'
-  const age =
-    latestHandshake === null ? 'never' : `${Math.max(0, Math.round((now - latestHandshake) / 1000))} s ago`
+  const ageOf = (handshake: number | null) =>
+    handshake === null ? 'never' : `${Math.max(0, Math.round((now - handshake) / 1000))} s ago`
+  const isOnly = edges.length < 2
+  const lineOf = ({ name, address, state, latestHandshake, endpoint }: EdgeReport) =>
+    [
+      `${name} (${address})`,
+      paint(io, state === 'online' ? 'green' : 'red', state),
+      `handshake ${ageOf(latestHandshake)}`,
+      endpoint,
+    ]
+      .filter(Boolean)
+      .join(', ')
   const rows: [string, string | null][] = [
     ['State', paint(io, shade, report.state)],
     ['Problem', report.problem],
@@ -101,8 +145,9 @@ function renderStatus(io: Io, report: StatusReport, now: number): string {
     ['Address', report.addresses.join(', ') || null],
     ['Interface', report.interface],
     ['Server', report.server && `${report.server}${report.serverReachable ? '' : ' (unreachable)'}`],
-    ['Endpoint', report.endpoint],
-    ['Handshake', report.interface && age],
+    ['Endpoint', isOnly ? report.endpoint : null],
+    ['Handshake', isOnly ? report.interface && ageOf(latestHandshake) : null],
+    ...edges.map((edge): [string, string | null] => ['Edge', isOnly ? null : lineOf(edge)]),
     ['Received', report.interface && formatSize(report.rx)],
     ['Transmitted', report.interface && formatSize(report.tx)],
   ]

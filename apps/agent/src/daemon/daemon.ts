@@ -1,5 +1,5 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { AgentReport } from '@postern/contract/agent/agent-report'
-import { createBackoff } from '@postern/host/backoff'
 import { messageOf } from '@postern/host/errors'
 import { createBell } from '@postern/host/tasks'
 import type { WgPeer } from '@postern/host/wg-dump'
@@ -8,21 +8,20 @@ import type { Sources } from '../discovery/sources.ts'
 import type { DnsService } from '../dns/forwarder.ts'
 import { AgentError } from '../errors.ts'
 import type { Log } from '../io.ts'
-import type { AgentState, DaemonStatus } from '../store.ts'
+import type { AgentState, DaemonStatus, EdgeStatus } from '../store.ts'
 import type { Tunnel } from '../tunnel/tunnel.ts'
 import type { Wanted } from '../wanted.ts'
 import type { ConfigurationReader } from './configuration.ts'
-import type { Endpoint } from './endpoint.ts'
-import { judgeHealth } from './health.ts'
+import { createEdges, type EdgeWatch } from './edges.ts'
 
 export interface DaemonOptions {
   version: string
   server: URL
   configuration: ConfigurationReader
   tunnel: Tunnel
-  endpoint: Endpoint
   dns: DnsService
-  observePeer(): Promise<WgPeer | undefined>
+  /** Undefined: there is no interface. */
+  observePeers(): Promise<readonly WgPeer[] | undefined>
   isAnswering(address: string): Promise<boolean>
   listAddresses(host: string): Promise<string[]>
   listNameServers(): Promise<string[]>
@@ -46,12 +45,14 @@ const UNSURE_PAUSE = 1000
 /** How long after a change to check often, because a person may be waiting. */
 const RECENTLY = 30_000
 const DRIFT_CHECK = 20_000
-/** Missed answers in a row before the tunnel counts as broken. One lost packet does not. */
-const MISSES = 3
+/** How long the tunnel waits for the names of edges when it knows where one is. */
+const NAME_PATIENCE = 1000
 const SLEPT = 30_000
 const DISABLED = 'The node is disabled. Enable it in the console'
 
-type View = Pick<DaemonStatus, 'state' | 'outcome' | 'problem'>
+const listEndpoints = (watches: readonly EdgeWatch[]) => watches.map(({ endpoint }) => endpoint.current())
+
+type View = Pick<DaemonStatus, 'state' | 'outcome' | 'problem' | 'edges'>
 
 function failureOf(error: unknown): View {
   const outcome = error instanceof AgentError ? error.code : 'failed'
@@ -59,18 +60,23 @@ function failureOf(error: unknown): View {
 }
 
 /** Applies the wanted configuration, and checks that traffic passes. */
-function createReconciler(options: DaemonOptions) {
-  const { configuration, tunnel, endpoint, dns, now, log } = options
+function createReconciler(options: DaemonOptions, wake: () => void) {
+  const { configuration, tunnel, dns, now, log } = options
   const { held } = configuration
-  const retryBackoff = createBackoff({ first: 1000, most: 60_000, random: options.random })
+  const edges = createEdges({ ...options, onBack: wake })
+  /** Why its endpoint was not found the last time. */
+  const told = new WeakMap<EdgeWatch, string | undefined>()
+  let watches: readonly EdgeWatch[] = []
   let notes: string[] = []
   let applied = { wanted: undefined as Wanted | undefined, at: 0, changedAt: 0 }
   let outside: string[] = []
-  let misses = 0
-  let retryAt = 0
   let isUp = true
 
-  const isBroken = () => misses >= MISSES
+  const look = () => {
+    applied = { ...applied, at: 0 }
+  }
+  /** All traffic and name servers in the tunnel are reached through the edge beside the server. */
+  const isBroken = () => watches[0]?.isBroken() === true
 
   async function takeDown(): Promise<void> {
     if (!isUp) return
@@ -78,7 +84,8 @@ function createReconciler(options: DaemonOptions) {
     await tunnel.remove()
     isUp = false
     applied = { wanted: undefined, at: 0, changedAt: 0 }
-    misses = 0
+    edges.forget()
+    watches = []
   }
 
   /**
@@ -89,37 +96,63 @@ function createReconciler(options: DaemonOptions) {
     const { hostname } = options.server
     const host = hostname.replace(/^\[|\]$/g, '')
     const server = isIp(host) ? [host] : await options.listAddresses(host).catch(() => outside)
-    return [...endpoint.all(), ...server, ...(isBroken() ? await options.listNameServers() : [])]
+    const ends = watches.flatMap(({ endpoint }) => endpoint.all())
+    return [...ends, ...server, ...(isBroken() ? await options.listNameServers() : [])]
   }
 
-  async function apply(wanted: Wanted, isRetry: boolean): Promise<void> {
-    const isNew = wanted !== applied.wanted
-    if (!isNew && !isRetry && now() - applied.at < DRIFT_CHECK) return
-    if (isNew || isRetry || endpoint.current() === undefined) {
-      const problem = await endpoint.refresh(wanted.peer.host, isRetry)
-      if (problem) log(`endpoint: ${problem}`)
-      if (endpoint.current() === undefined)
-        throw new Error(`Cannot find the server's end of the tunnel: ${problem}`)
+  /** An edge whose name cannot be found does not hold up the others. */
+  async function findEndpoints(sought: readonly EdgeWatch[], moveOn: readonly EdgeWatch[]): Promise<void> {
+    let problem: string | undefined
+    const find = async (watch: EdgeWatch) => {
+      const found = await watch.refresh(moveOn.includes(watch))
+      if (found && found !== told.get(watch)) log(`endpoint: ${found}`)
+      told.set(watch, found)
+      problem ??= found
     }
-    const address = endpoint.current() ?? ''
+    const before = listEndpoints(sought)
+    const all = Promise.all(sought.map(find))
+    const isKnown = () => watches.some(({ endpoint }) => endpoint.current() !== undefined)
+    const isLate = await Promise.race([all.then(() => false), pause(NAME_PATIENCE, true, { ref: false })])
+    if (!isLate || !isKnown()) await all
+    else
+      void all.then(() => {
+        if (listEndpoints(sought).join() === before.join()) return
+        look()
+        wake()
+      })
+    if (!isKnown()) throw new Error(`Cannot find the server's end of the tunnel: ${problem}`)
+  }
+
+  async function apply(wanted: Wanted, due: readonly EdgeWatch[]): Promise<void> {
+    const isNew = wanted !== applied.wanted
+    if (!isNew && due.length === 0 && now() - applied.at < DRIFT_CHECK) return
+    const isUnknown = ({ endpoint }: EdgeWatch) => endpoint.current() === undefined
+    const sought = watches.filter((watch) => isNew || due.includes(watch) || isUnknown(watch))
+    if (sought.length > 0) await findEndpoints(sought, due)
+    const endpoints = listEndpoints(watches)
     outside = await listOutside()
     isUp = true
-    notes = await tunnel.apply({ wanted, address, outside, dns: isBroken() ? [] : wanted.dns })
+    notes = await tunnel.apply({ wanted, endpoints, outside, dns: isBroken() ? [] : wanted.dns })
     notes.push(...(await dns.apply(wanted)))
     if (isNew) log(`applied the configuration of node ${wanted.node.name}`)
     applied = { wanted, at: now(), changedAt: isNew ? now() : applied.changedAt }
   }
 
-  async function observe(wanted: Wanted): Promise<View> {
-    const answers = await options.isAnswering(wanted.edgeAddress)
-    const peer = await options.observePeer()
-    // The interface or wireguard-go is gone: repair it now, not at the next check for drift.
-    if (!peer) applied = { ...applied, at: 0 }
-    const health = judgeHealth(wanted, peer, answers, endpoint.current() ?? '', now())
-    misses = health.state === 'online' ? 0 : misses + 1
-    if (misses === 0) retryBackoff.reset()
-    const { state } = health
-    return { state, outcome: state === 'online' ? 'ok' : state, problem: health.problem }
+  async function observe(): Promise<View> {
+    const found = await options.observePeers()
+    const isPatient = watches.every((watch) => watch.isBroken())
+    const views = await Promise.all(
+      watches.map(async (watch): Promise<EdgeStatus> => {
+        const { name, publicKey, edgeAddress: address } = watch.peer
+        const peer = found?.find((one) => one.publicKey === publicKey)
+        // The peer, the interface or wireguard-go is gone: repair it now, not at the next check for drift.
+        if (!peer) look()
+        return { name, publicKey, address, ...(await watch.judge(peer, isPatient)) }
+      }),
+    )
+    const [best] = [...views.filter(({ state }) => state === 'online'), ...views]
+    const { state = 'online', problem = null } = best ?? {}
+    return { state, outcome: state === 'online' ? 'ok' : state, problem, edges: views }
   }
 
   async function converge(): Promise<View> {
@@ -130,31 +163,30 @@ function createReconciler(options: DaemonOptions) {
       if (wanted) return { state: 'disabled', outcome: 'node-disabled', problem: DISABLED }
       return { state: problem ? 'failed' : 'connecting', outcome: held.outcome, problem }
     }
-    const isRetry = isBroken() && now() >= retryAt
-    if (isRetry) retryAt = now() + retryBackoff.next()
+    watches = edges.follow(wanted.peers)
+    const due = watches.filter((watch) => watch.isRetryDue())
     // The server's side may have changed without a hint.
-    if (isRetry) configuration.hint()
-    await apply(wanted, isRetry)
-    return await observe(wanted)
+    if (due.some((watch) => watch === watches[0])) configuration.hint()
+    await apply(wanted, due)
+    return await observe()
   }
 
   return {
     converge: () => converge().catch(failureOf),
     /** Applies all of it at the next round. */
-    look(): void {
-      applied = { ...applied, at: 0 }
-    },
-    /** The same, with the peer treated as new. */
+    look,
+    /** The same, with the peers treated as new. */
     renew(): void {
       tunnel.renew()
-      applied = { ...applied, at: 0 }
+      look()
     },
     /** What does not work although the tunnel is up, in words. */
     notes: () => notes,
     pauseLength(state: AgentState): number {
-      if (state === 'online') return ONLINE_PAUSE
-      if (misses > 0 && !isBroken()) return UNSURE_PAUSE
-      return now() - applied.changedAt < RECENTLY ? RECENT_PAUSE : BROKEN_PAUSE
+      if (state === 'online' && watches.every((watch) => !watch.isBroken() && !watch.isUnsure()))
+        return ONLINE_PAUSE
+      if (watches.some((watch) => watch.isUnsure())) return UNSURE_PAUSE
+      return state !== 'online' && now() - applied.changedAt < RECENTLY ? RECENT_PAUSE : BROKEN_PAUSE
     },
   }
 }
@@ -167,10 +199,11 @@ function createReporter(options: DaemonOptions, notes: () => readonly string[]) 
   const { held } = options.configuration
   let status: DaemonStatus | undefined
 
-  return async function publish({ state, outcome, problem }: View): Promise<void> {
+  return async function publish({ state, outcome, problem, edges }: View): Promise<void> {
     const { wanted, serverReachable } = held
     if (state !== 'refused') options.report({ ...options.tunnel.taken(), beyond: held.leftOut })
-    const all = [...held.beyond, ...notes(), ...options.sources.problems()]
+    const away = edges?.flatMap((edge) => (edge.problem && edge.problem !== problem ? edge.problem : []))
+    const all = [...(away ?? []), ...held.beyond, ...notes(), ...options.sources.problems()]
     const next: DaemonStatus = {
       version: options.version,
       state,
@@ -179,12 +212,13 @@ function createReporter(options: DaemonOptions, notes: () => readonly string[]) 
       notes: held.problem === null || held.problem === problem ? all : [...all, held.problem],
       node: wanted ? { id: wanted.node.id, name: wanted.node.name } : null,
       addresses: wanted?.addresses ?? [],
-      edgeAddress: wanted?.edgeAddress ?? null,
+      edgeAddress: wanted?.peers[0].edgeAddress ?? null,
+      edges,
       serverReachable,
       published: options.sources.services(),
     }
     if (JSON.stringify(next) === JSON.stringify(status)) return
-    for (const note of held.beyond) if (!status?.notes.includes(note)) options.log(note)
+    for (const note of [...held.beyond, ...(away ?? [])]) if (!status?.notes.includes(note)) options.log(note)
     if (next.state !== status?.state || next.problem !== status.problem)
       options.log(next.problem ? `${state}: ${next.problem}` : state)
     status = next
@@ -195,9 +229,9 @@ function createReporter(options: DaemonOptions, notes: () => readonly string[]) 
 /** One loop: read the configuration, apply it, check that traffic passes, wait. Nothing runs in parallel. */
 export function createDaemon(options: DaemonOptions) {
   const { configuration, dns, now, log } = options
-  const reconciler = createReconciler(options)
-  const publish = createReporter(options, reconciler.notes)
   const bell = createBell()
+  const reconciler = createReconciler(options, bell.ring)
+  const publish = createReporter(options, reconciler.notes)
   let due: 'look' | 'renew' | undefined
 
   async function round(): Promise<AgentState> {

@@ -1,8 +1,8 @@
 import { lookup } from 'node:dns/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { messageOf } from '@postern/host/errors'
+import { networkReason } from '@postern/host/http'
 import { findIp, formatIp, isIp } from '@postern/net/ip'
-import { networkReason } from './http.ts'
 
 const PATIENCE = 10_000
 const MOST = 16

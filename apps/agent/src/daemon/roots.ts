@@ -1,7 +1,8 @@
 import { messageOf } from '@postern/host/errors'
+import { createTrust } from '@postern/host/trust'
 import type { Log } from '../io.ts'
 import type { ServerAccess } from './server-client.ts'
-import { createTrust, findNewerRoots } from './trust.ts'
+import { findNewerRoots } from './trust.ts'
 
 const DAY = 86_400_000
 /** The server may be down while this machine starts. */

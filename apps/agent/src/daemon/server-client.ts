@@ -10,13 +10,13 @@ import {
   type PublishRequest,
 } from '@postern/contract/services/publishing'
 import { Why } from '@postern/contract/why/why'
+import { type HttpAnswer, networkReason, request } from '@postern/host/http'
 import type * as z from 'zod/mini'
 import type { Offer } from '../discovery/offer.ts'
 import { type Published, toPublished } from '../discovery/published.ts'
 import { AgentError } from '../errors.ts'
 import { parseJson } from '../files.ts'
 import { printable } from '../io.ts'
-import { type HttpAnswer, networkReason, request } from './http.ts'
 import { findTrustProblem } from './trust.ts'
 
 export interface ServerAccess {

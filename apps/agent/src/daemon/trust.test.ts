@@ -2,12 +2,13 @@ import { X509Certificate } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:https'
 import { createExec } from '@postern/host/processes/exec'
+import { createTrust } from '@postern/host/trust'
 import { tempDir } from '@postern/testkit/temp-dir'
 import { afterEach, beforeAll, expect, test } from 'vitest'
 import { followRoots } from './roots.ts'
 import { createServerClient } from './server-client.ts'
 import { openServerSocket } from './server-socket.ts'
-import { createTrust, fetchAuthority, findNewerRoots } from './trust.ts'
+import { fetchAuthority, findNewerRoots } from './trust.ts'
 
 const directory = tempDir()
 const exec = createExec()

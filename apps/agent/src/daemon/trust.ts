@@ -1,34 +1,23 @@
-import { createHash, X509Certificate } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import type { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { createSecureContext, type SecureContext } from 'node:tls'
-import { codeOf, messageOf } from '@postern/host/errors'
+import type { SecureContext } from 'node:tls'
+import { messageOf } from '@postern/host/errors'
+import { networkReason, request } from '@postern/host/http'
+import {
+  createTrust,
+  findDistrust,
+  findFingerprint,
+  fingerprintOf,
+  listCertificates,
+} from '@postern/host/trust'
 import { AgentError } from '../errors.ts'
-import { networkReason, request } from './http.ts'
 
-/** Where Linux systems keep the authorities that they trust, in one PEM file. */
-const SYSTEM_BUNDLES = [
-  '/etc/ssl/certs/ca-certificates.crt',
-  '/etc/pki/tls/certs/ca-bundle.crt',
-  '/etc/ssl/ca-bundle.pem',
-  '/etc/ssl/cert.pem',
-]
-
-/** Node has its own list and ignores the system's, where a company adds its authority. */
-export function createTrust(ca: string | null, bundles = SYSTEM_BUNDLES): SecureContext {
-  const bundle = bundles.find((path) => existsSync(path))
-  return createSecureContext({ ca: ca ?? (bundle ? readFileSync(bundle, 'utf8') : undefined) })
-}
-
-/** `sha256:` and 64 hex digits, as the console shows it. Ignores spaces, colons and case. */
+/** A fingerprint as the console shows it. @throws AgentError */
 export function parseFingerprint(text: string): string {
-  const digits = text
-    .toLowerCase()
-    .replace(/^sha256:/, '')
-    .replace(/[:\s]/g, '')
-  if (!/^[0-9a-f]{64}$/.test(digits))
+  const found = findFingerprint(text)
+  if (found === undefined)
     throw new AgentError('usage', '--fingerprint must be sha256: and 64 hexadecimal digits')
-  return `sha256:${digits}`
+  return found
 }
 
 /**
@@ -98,57 +87,28 @@ async function fetchRoots(url: URL, trust: SecureContext | 'anyone'): Promise<st
 export async function readAuthority(path: string): Promise<string> {
   try {
     const text = await readFile(path, 'utf8')
-    parseCertificate(text)
+    parseCertificates(text)
     return text
   } catch (error) {
     throw new AgentError('usage', `Cannot use ${path} as --ca-file: ${messageOf(error)}`)
   }
 }
 
-const PEM = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g
-
 /**
  * Splits PEM into certificates, at least one.
  * @throws AgentError
  */
 function parseCertificates(text: string): X509Certificate[] {
-  const found = text.match(PEM) ?? ['']
-  return found.map(parseCertificate)
+  const found = listCertificates(text)
+  if (found.length === 0) throw new AgentError('certificate', 'This is not a PEM certificate')
+  return found
 }
-
-function parseCertificate(text: string): X509Certificate {
-  try {
-    return new X509Certificate(text)
-  } catch (error) {
-    throw new AgentError('certificate', 'This is not a PEM certificate', { cause: error })
-  }
-}
-
-function fingerprintOf(certificate: X509Certificate): string {
-  return `sha256:${createHash('sha256').update(certificate.raw).digest('hex')}`
-}
-
-const UNTRUSTED = new Set([
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_GET_ISSUER_CERT',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-  'CERT_SIGNATURE_FAILURE',
-  'CERT_UNTRUSTED',
-])
 
 /** @returns why a TLS connection is not trusted, in words, or undefined when something else failed. */
 export function findTrustProblem(url: URL, error: unknown): string | undefined {
-  const code = codeOf(error)
-  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
-    return `The certificate of ${url.host} is for another name. Use the address that the console shows`
-  if (code === 'CERT_HAS_EXPIRED') return `The certificate of ${url.host} has expired`
-  if (code === 'CERT_NOT_YET_VALID')
-    return `The certificate of ${url.host} is not valid yet. Check this machine's clock`
-  if (!UNTRUSTED.has(code)) return undefined
-  return (
-    `The certificate of ${url.host} is not signed by an authority that this machine trusts. ` +
-    "Add --fingerprint sha256:… (shown with the console's connect command), or --ca-file with the server's authority."
+  return findDistrust(
+    url.host,
+    error,
+    "Add --fingerprint sha256:… (shown with the console's connect command), or --ca-file with the server's authority.",
   )
 }

@@ -1,7 +1,7 @@
 import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { codeOf, messageOf } from '@postern/host/errors'
+import { networkReason, request } from '@postern/host/http'
 import * as z from 'zod/mini'
-import { networkReason, request } from '../daemon/http.ts'
 import { parseJson } from '../files.ts'
 
 /** The address of the Docker Engine's API: a socket of this machine, or a proxy in front of one. */

@@ -31,14 +31,14 @@ async function listen(socket: Socket): Promise<number> {
   return socket.address().port
 }
 
-async function startForwarder(upstreams: { address: string; port: number }[], client = '127.0.0.1') {
+async function startForwarder(upstreams: { address: string; port: number }[], clients = ['127.0.0.1']) {
   const free = createSocket('udp4')
   free.bind(0, '127.0.0.1')
   await once(free, 'listening')
   const { port } = free.address()
   await new Promise<void>((resolve) => free.close(resolve))
   const random = (limit: number) => Math.floor(Math.random() * limit)
-  const options = { address: '127.0.0.1', port, client, listUpstreams: async () => upstreams, random }
+  const options = { address: '127.0.0.1', port, clients, listUpstreams: async () => upstreams, random }
   open.push(await openDnsForwarder(options))
   const resolver = new Resolver({ timeout: 5000, tries: 1 })
   resolver.setServers([`127.0.0.1:${port}`])
@@ -68,7 +68,7 @@ test('without any name server it fails at once instead of staying silent', async
 
 test('a taken port is an error, not a crash', async () => {
   const { port } = await startForwarder([])
-  const options = { address: '127.0.0.1', port, client: '127.0.0.1', random: () => 0 }
+  const options = { address: '127.0.0.1', port, clients: ['127.0.0.1'], random: () => 0 }
   await expect(openDnsForwarder({ ...options, listUpstreams: async () => [] })).rejects.toThrow(/EADDRINUSE/)
 })
 

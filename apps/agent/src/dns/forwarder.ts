@@ -7,8 +7,8 @@ export interface DnsForwarderOptions {
   /** The tunnel address to listen on, never all addresses: this is not an open resolver. */
   address: string
   port: number
-  /** The only address that gets answers. */
-  client: string
+  /** The only addresses that get answers. */
+  clients: readonly string[]
   /** The name servers to ask, in order; read again for each query. */
   listUpstreams(): Promise<readonly { address: string; port: number }[]>
   /** A number below `limit`. */
@@ -22,15 +22,15 @@ export interface DnsForwarder {
 const MAX_PENDING = 256
 const PATIENCE = 1500
 
-/** Forwards the edge's queries to this network's name servers. @throws when it cannot bind the address */
+/** Forwards the edges' queries to this network's name servers. @throws when it cannot bind the address */
 export async function openDnsForwarder(options: DnsForwarderOptions): Promise<DnsForwarder> {
   const server = createSocket(options.address.includes(':') ? 'udp6' : 'udp4')
   const pending = new Set<Socket>()
   let waiting = 0
   server.on('message', (packet, from) => {
     const query = findQuery(packet)
-    // Only the edge gets answers; it repeats queries beyond the limit.
-    if (from.address !== options.client || !query || waiting >= MAX_PENDING) return
+    // Only edges get answers; they repeat queries beyond the limit.
+    if (!options.clients.includes(from.address) || !query || waiting >= MAX_PENDING) return
     waiting++
     forward(packet, query, options, pending)
       .catch(() => renderFailure(query))
@@ -127,13 +127,14 @@ export function createDnsService(
 
   return {
     close,
-    async apply({ gateway, addresses, edgeAddress }) {
+    async apply({ gateway, addresses, peers }) {
       const address = addresses.find((one) => !one.includes(':'))?.split('/')[0]
       if (!gateway || !address) {
         close()
         return []
       }
-      if (key === `${address} ${edgeAddress}`) return []
+      const clients = peers.map(({ edgeAddress }) => edgeAddress)
+      if (key === [address, ...clients].join()) return []
       close()
       // A query to ourselves would loop forever.
       const listUpstreams = async () =>
@@ -145,11 +146,11 @@ export function createDnsService(
         forwarder = await openDnsForwarder({
           address,
           port: DNS_PORT,
-          client: edgeAddress,
+          clients,
           listUpstreams,
           random,
         })
-        key = `${address} ${edgeAddress}`
+        key = [address, ...clients].join()
         return []
       } catch (error) {
         return [

@@ -1,7 +1,7 @@
+import { createTrust } from '@postern/host/trust'
 import * as z from 'zod/mini'
 import type { Call } from '../cli/command.ts'
 import { createServerClient } from '../daemon/server-client.ts'
-import { createTrust } from '../daemon/trust.ts'
 import { MAX_OFFERS, type Offer } from '../discovery/offer.ts'
 import { describe, type Published } from '../discovery/published.ts'
 import { AgentError } from '../errors.ts'

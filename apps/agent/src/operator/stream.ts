@@ -1,10 +1,10 @@
 import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { setTimeout as pause } from 'node:timers/promises'
+import { readToEnd } from '@postern/host/streams'
 import type { ServerAccess } from '../daemon/server-client.ts'
 import { unreachable } from '../daemon/server-client.ts'
 import { AgentError } from '../errors.ts'
-import { readToEnd } from '../io.ts'
 import { refusal } from './api.ts'
 
 export interface StreamOptions {

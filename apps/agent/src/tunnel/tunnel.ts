@@ -3,6 +3,7 @@ import type { NodeTargets } from '@postern/contract/agent/agent'
 import { type AgentReport, MOST_REPORTED } from '@postern/contract/agent/agent-report'
 import { messageOf } from '@postern/host/errors'
 import type { Exec } from '@postern/host/processes/exec'
+import { contains, findCidrs, parseCidr } from '@postern/net/cidr'
 import type { AgentPaths } from '../config.ts'
 import { applyDns } from '../dns/resolver.ts'
 import type { Credentials } from '../store.ts'
@@ -12,12 +13,21 @@ import { createGateway } from './gateway.ts'
 import { applyAddresses, applyLink, listOwnLinks, removeLink } from './link.ts'
 import { applyRoutes, removeRules } from './routes.ts'
 import { createServices } from './services.ts'
-import { applyWireGuard, findTunnelState, isInForce, renderWireGuard } from './wireguard.ts'
+import {
+  applyWireGuard,
+  findTunnelState,
+  isInForce,
+  isPeerInForce,
+  type ResolvedPeer,
+  renderPeer,
+  renderWireGuard,
+  wg,
+} from './wireguard.ts'
 
 export interface TunnelInput {
   wanted: Wanted
-  /** The resolved endpoint. */
-  address: string
+  /** The resolved endpoint of each peer, in their order; undefined: it keeps the one that it has. */
+  endpoints: readonly (string | undefined)[]
   /** Addresses to reach outside the tunnel. */
   outside: readonly string[]
   dns: readonly string[]
@@ -34,7 +44,7 @@ export interface Tunnel {
    */
   apply(input: TunnelInput): Promise<string[]>
   /**
-   * Sets WireGuard's peer again at the next `apply`, because wireguard-go keeps using a source address that is gone.
+   * Sets WireGuard's peers again at the next `apply`, because wireguard-go keeps using a source address that is gone.
    */
   renew(): void
   /** The ports whose listeners may change where the published ports lead; called with the published ones. */
@@ -48,20 +58,31 @@ export function createTunnel(exec: Exec, paths: AgentPaths, credentials: Credent
   const name = credentials.interface
   const gateway = createGateway(exec, name, paths.forwarding)
   const services = createServices(exec, name)
-  let peerText = ''
+  /** What was written of each peer, by its key; undefined before the first time. */
+  let written: ReadonlyMap<string, string> | undefined
   let dnsText: string | undefined
   let taken = NOTHING_TAKEN
 
-  async function applyPeer({ wanted, address }: TunnelInput): Promise<void> {
+  async function applyPeers({ wanted, endpoints }: TunnelInput): Promise<void> {
+    const peers = wanted.peers.map((peer, index) => ({ ...peer, address: endpoints[index] }))
+    const texts = new Map(peers.map((peer) => [peer.publicKey, renderPeer(peer)]))
     const before = await findTunnelState(exec, name)
-    const text = renderWireGuard(wanted, credentials.privateKey, address, 0)
-    // Writing the same peer again would undo its roaming.
-    if (text === peerText && isInForce(wanted, credentials.publicKey, before)) return
-    const file = renderWireGuard(wanted, credentials.privateKey, address, before?.listenPort ?? 0)
-    await applyWireGuard(exec, name, paths.wireguard, file)
+    if (before && written && before.publicKey === credentials.publicKey) {
+      // Writing the same peer again would undo its roaming, and disturb those that carry traffic.
+      for (const { publicKey } of before.peers)
+        if (!texts.has(publicKey)) await wg(exec, 'set', name, 'peer', publicKey, 'remove')
+      const isWritten = (peer: ResolvedPeer) => written?.get(peer.publicKey) === renderPeer(peer)
+      const news = peers.filter((peer) => !isWritten(peer) || !isPeerInForce(peer, before))
+      const text = news.map(renderPeer).join('\n')
+      if (news.length > 0) await applyWireGuard(exec, 'addconf', name, paths.wireguard, text)
+      else if (before.peers.length === peers.length) return
+    } else {
+      const text = renderWireGuard(peers, credentials.privateKey, before?.listenPort ?? 0)
+      await applyWireGuard(exec, 'syncconf', name, paths.wireguard, text)
+    }
     if (!isInForce(wanted, credentials.publicKey, await findTunnelState(exec, name)))
       throw new Error("WireGuard rejected this node's configuration")
-    peerText = text
+    written = texts
   }
 
   async function applyNameServers(dns: readonly string[]): Promise<string[]> {
@@ -82,13 +103,13 @@ export function createTunnel(exec: Exec, paths: AgentPaths, credentials: Credent
     async apply(input) {
       const { wanted, outside, dns } = input
       await applyLink(exec, name, paths.configDir)
-      // Before the peer, so that only published ports are reachable from the start.
+      // Before the peers, so that only published ports are reachable from the start.
       const closed = await services.apply(wanted)
       const families = listFamilies(name)
       const addresses = wanted.addresses.filter((one) => families.includes(familyOf(one)))
       await applyAddresses(exec, name, addresses)
-      await applyPeer(input)
-      const { allowedIps } = wanted.peer
+      await applyPeers(input)
+      const allowedIps = listRouted(wanted.peers)
       const routes = await applyRoutes(exec, { interface: name, allowedIps, families, outside })
       taken = {
         takenPorts: services.taken().slice(0, MOST_REPORTED),
@@ -100,17 +121,27 @@ export function createTunnel(exec: Exec, paths: AgentPaths, credentials: Credent
       return [...closed, ...unrouted, ...(await applyNameServers(dns)), ...(await applyGateway(wanted))]
     },
     renew() {
-      peerText = ''
+      written = undefined
     },
     watched: services.watched,
     taken: () => taken,
     async remove() {
       await removeTunnel(exec, paths, name)
       taken = NOTHING_TAKEN
-      peerText = ''
+      written = undefined
       dnsText = undefined
     },
   }
+}
+
+/** The networks that need a route of their own: those of most edges lie in that of the one beside the server. */
+function listRouted([first, ...others]: Wanted['peers']): string[] {
+  const wide = findCidrs(first.allowedIps).filter(({ prefix }) => prefix > 0)
+  const isRouted = (network: string) => wide.some((outer) => contains(outer, parseCidr(network)))
+  return [
+    ...first.allowedIps,
+    ...others.flatMap(({ allowedIps }) => allowedIps.filter((one) => !isRouted(one))),
+  ]
 }
 
 /** Removes everything that the agent made. Safe when nothing or only a part exists. */

@@ -4,49 +4,67 @@ import { parseWgDump, type WgDump, type WgPeer } from '@postern/host/wg-dump'
 import { AgentError } from '../errors.ts'
 import { writePrivate } from '../files.ts'
 import { runTool } from '../tools.ts'
-import type { Wanted } from '../wanted.ts'
+import type { Wanted, WantedPeer } from '../wanted.ts'
 import { findLink } from './link.ts'
 
-/**
- * The file for `wg syncconf`. `address` is the resolved endpoint. Pass the present `listenPort`: with a new one the
- * path through a firewall is lost. 0: any.
- */
-export function renderWireGuard(
-  wanted: Wanted,
-  privateKey: string,
-  address: string,
-  listenPort: number,
-): string {
-  const { peer } = wanted
+/** A peer with its resolved endpoint; undefined while there is none. */
+export type ResolvedPeer = WantedPeer & { address: string | undefined }
+
+/** One peer, for a file of `wg`. A peer that has no endpoint keeps the one that it has in WireGuard. */
+export function renderPeer(peer: ResolvedPeer): string {
+  const { address = '' } = peer
   const host = address.includes(':') ? `[${address}]` : address
   return [
-    '[Interface]',
-    `PrivateKey = ${privateKey}`,
-    `ListenPort = ${listenPort}`,
-    '',
     '[Peer]',
     `PublicKey = ${peer.publicKey}`,
     `PresharedKey = ${peer.presharedKey}`,
-    `Endpoint = ${host}:${peer.port}`,
+    ...(address === '' ? [] : [`Endpoint = ${host}:${peer.port}`]),
     `AllowedIPs = ${peer.allowedIps.join(', ')}`,
     `PersistentKeepalive = ${peer.keepaliveSeconds === 0 ? 'off' : peer.keepaliveSeconds}`,
     '',
   ].join('\n')
 }
 
-/** Gives the interface exactly this key and peer, by a file, because every user can see arguments. */
-export async function applyWireGuard(exec: Exec, name: string, path: string, text: string): Promise<void> {
+/**
+ * The file for `wg syncconf`. Pass the present `listenPort`: with a new one the path through a firewall is lost.
+ * 0: any.
+ */
+export function renderWireGuard(
+  peers: readonly ResolvedPeer[],
+  privateKey: string,
+  listenPort: number,
+): string {
+  const own = ['[Interface]', `PrivateKey = ${privateKey}`, `ListenPort = ${listenPort}`, '']
+  return [own.join('\n'), ...peers.map(renderPeer)].join('\n')
+}
+
+/**
+ * `syncconf`: exactly this key and these peers; `addconf`: these peers, and the others stay untouched. By a file,
+ * because every user can see arguments.
+ */
+export async function applyWireGuard(
+  exec: Exec,
+  how: 'syncconf' | 'addconf',
+  name: string,
+  path: string,
+  text: string,
+): Promise<void> {
   await writePrivate(path, text)
   try {
-    const { code, stderr } = await runTool(exec, 'wg', ['syncconf', name, path])
-    if (code !== 0) throw new AgentError('failed', `wg syncconf: ${stderr.trim()}`)
+    await wg(exec, how, name, path)
   } finally {
     await rm(path, { force: true })
   }
 }
 
+/** @throws AgentError */
+export async function wg(exec: Exec, ...args: string[]): Promise<void> {
+  const { code, stderr } = await runTool(exec, 'wg', args)
+  if (code !== 0) throw new AgentError('failed', `wg ${args[0]}: ${stderr.trim()}`)
+}
+
 export interface TunnelState extends Pick<WgDump, 'publicKey' | 'listenPort'> {
-  peer: WgPeer | undefined
+  peers: WgPeer[]
 }
 
 /**
@@ -59,17 +77,24 @@ export async function findTunnelState(exec: Exec, name: string): Promise<TunnelS
   const { code, stdout } = await runTool(exec, 'wg', ['show', name, 'dump'])
   if (code !== 0) return undefined
   const { publicKey, listenPort, peers } = parseWgDump(stdout)
-  return { publicKey, listenPort, peer: peers[0] }
+  return { publicKey, listenPort, peers }
 }
 
-/** True when the interface has the wanted state. The endpoint does not count, because it may have roamed. */
+/** True when the interface has the wanted state. Endpoints do not count, because they may have roamed. */
 export function isInForce(wanted: Wanted, publicKey: string, state: TunnelState | undefined): boolean {
-  const { peer } = wanted
   return (
     state?.publicKey === publicKey &&
-    state.peer?.publicKey === peer.publicKey &&
-    state.peer.keepaliveSeconds === peer.keepaliveSeconds &&
-    sameSet(state.peer.allowedIps, peer.allowedIps)
+    state.peers.length === wanted.peers.length &&
+    wanted.peers.every((peer) => isPeerInForce(peer, state))
+  )
+}
+
+export function isPeerInForce(peer: WantedPeer, state: TunnelState): boolean {
+  const found = state.peers.find(({ publicKey }) => publicKey === peer.publicKey)
+  return (
+    found?.presharedKey === peer.presharedKey &&
+    found.keepaliveSeconds === peer.keepaliveSeconds &&
+    sameSet(found.allowedIps, peer.allowedIps)
   )
 }
 

@@ -79,6 +79,8 @@ export function rulesFor({ role, reach }: Asker) {
     people: may(managePeople),
     /** What is wrong anywhere, and who is told of it. */
     alerts: may(lookAtAll),
+    /** The machines that answer visitors. */
+    edges: may(lookAtAll),
     domain: {
       add: may(endpoints.createDomain),
       edit: rule(endpoints.updateDomain, isGiven),

@@ -7,6 +7,15 @@ const fine = { state: 'ok', detail: '' } as const
 const EDGE: Edge = {
   id: 1,
   name: 'edge-1',
+  number: 1,
+  place: null,
+  host: null,
+  servesConsole: true,
+  isDrained: false,
+  isJoined: true,
+  joinableUntil: null,
+  certificateUntil: null,
+  updated_at: '2026-01-01T00:00:00.000Z',
   connected: true,
   version: '1.0.0',
   wanted: 7,
@@ -21,6 +30,20 @@ const problem = { scope: { kind: 'service', id: 2 }, name: 'wiki', message: 'Por
 
 test('all applied', () => {
   expect(platformState([EDGE])).toMatchObject({ kind: 'ok', text: 'In sync', revision: 7 })
+})
+
+test('an edge that no machine has joined as yet is missed by nobody', () => {
+  const awaited = {
+    ...EDGE,
+    id: 2,
+    name: 'Frankfurt',
+    isJoined: false,
+    connected: false,
+    wanted: 0,
+    applied: 0,
+  }
+  expect(absentEdges([EDGE, awaited])).toEqual([])
+  expect(platformState([EDGE, awaited])).toMatchObject({ kind: 'ok', text: 'In sync', revision: 7 })
 })
 
 test('a change under way', () => {
@@ -77,6 +100,26 @@ test('a missing part is named with what it means', () => {
     'HAProxy is missing: The program is not installed. Nothing is published over HTTP and HTTPS.',
   ])
   expect(platformState([edge]).kind).toBe('problem')
+})
+
+test('several edges are named, and one that never joined counts for nothing', () => {
+  const haproxy = { state: 'failed', detail: 'It ended' } as const
+  const far = { ...EDGE, id: 2, number: 2, name: 'frankfurt' }
+  const broken = { ...far, dataPlane: { haproxy, wireguard: fine, nftables: fine } }
+  expect(brokenParts([EDGE, broken])).toEqual([
+    "At frankfurt: HAProxy isn't working: It ended. Nothing is published over HTTP and HTTPS there.",
+  ])
+  expect(platformState([EDGE, { ...far, problems: [problem], problemCount: 1 }]).details).toEqual([
+    'At frankfurt: wiki: Port 443 is taken.',
+  ])
+  expect(
+    platformState([
+      { ...EDGE, wanted: 8, applied: 8 },
+      { ...far, wanted: 8 },
+    ]).details,
+  ).toEqual(['frankfurt is applying the latest change.'])
+  const place = { ...far, isJoined: false, connected: false, dataPlane: null }
+  expect(brokenParts([{ ...broken, name: 'edge-1' }, place])[0]).toMatch(/^HAProxy isn't working/)
 })
 
 test('an edge that has not reported yet has no broken parts', () => {

@@ -18,14 +18,16 @@ export interface PlatformState {
 }
 
 const PARTS = {
-  haproxy: { name: 'HAProxy', means: 'Nothing is published over HTTP and HTTPS.' },
-  wireguard: { name: 'WireGuard', means: 'No node can connect.' },
-  nftables: { name: 'nftables', means: "Nodes aren't isolated from each other and have no internet access." },
+  haproxy: { name: 'HAProxy', means: 'Nothing is published over HTTP and HTTPS' },
+  wireguard: { name: 'WireGuard', means: 'No node can connect' },
+  nftables: { name: 'nftables', means: "Nodes aren't isolated from each other and have no internet access" },
 } as const satisfies Record<keyof DataPlane, { name: string; means: string }>
 
-/** The parts of the data plane that aren't working, in words for people. */
-export function brokenParts(edges: readonly Edge[]): string[] {
-  return edges.flatMap(({ dataPlane }) => {
+/** The parts of the data plane that aren't working, in words for people. Where there are several edges they are named. */
+export function brokenParts(all: readonly Edge[]): string[] {
+  const edges = all.filter(({ isJoined }) => isJoined)
+  const isOne = edges.length === 1
+  return edges.flatMap(({ name: edge, dataPlane }) => {
     if (!dataPlane) return []
     const names = ['haproxy', 'wireguard', 'nftables'] as const
     return names
@@ -33,7 +35,8 @@ export function brokenParts(edges: readonly Edge[]): string[] {
       .map((part) => {
         const { state, detail } = dataPlane[part]
         const { name, means } = PARTS[part]
-        return `${name} ${state === 'missing' ? 'is missing' : "isn't working"}: ${endSentence(detail)} ${means}`
+        const fault = `${name} ${state === 'missing' ? 'is missing' : "isn't working"}: ${endSentence(detail)}`
+        return isOne ? `${fault} ${means}.` : `At ${edge}: ${fault} ${means} there.`
       })
   })
 }
@@ -41,7 +44,7 @@ export function brokenParts(edges: readonly Edge[]): string[] {
 /** The edges that are not connected, in words for people. */
 export function absentEdges(edges: readonly Edge[]): string[] {
   return edges
-    .filter(({ connected }) => !connected)
+    .filter(({ connected, isJoined }) => isJoined && !connected)
     .map(({ name, lastSeen }) =>
       lastSeen === null
         ? `${name} has not connected since the server started. Published services usually keep running; changes wait.`
@@ -50,7 +53,9 @@ export function absentEdges(edges: readonly Edge[]): string[] {
 }
 
 /** Whether the edges have applied what the console shows. */
-export function platformState(edges: readonly Edge[]): PlatformState {
+export function platformState(all: readonly Edge[]): PlatformState {
+  // The place of an edge is there before a machine joins.
+  const edges = all.filter(({ isJoined }) => isJoined)
   const problem = (text: string, details: string[]) =>
     ({ kind: 'problem', text, revision: null, details }) as const
   if (edges.length === 0) return problem('No edge yet', ['No edge has connected to this server yet.'])
@@ -58,7 +63,10 @@ export function platformState(edges: readonly Edge[]): PlatformState {
   if (absent.length > 0) return problem('Edge not connected', absent)
   const broken = brokenParts(edges)
   const reported = edges.flatMap((edge) =>
-    edge.problems.map(({ name, message }) => (name === null ? message : `${name}: ${message}`)),
+    edge.problems.map(({ name, message }) => {
+      const words = name === null ? message : `${name}: ${message}`
+      return edges.length === 1 ? words : `At ${edge.name}: ${words}`
+    }),
   )
   if (broken.length > 0) return problem('Data plane down', [...broken, ...reported])
   const wanted = Math.max(...edges.map((edge) => edge.wanted))
@@ -69,7 +77,9 @@ export function platformState(edges: readonly Edge[]): PlatformState {
       kind: 'applying',
       text: 'Applying',
       revision: wanted,
-      details: ['The edge is applying the latest change.'],
+      details: edges
+        .filter((edge) => edge.applied < wanted)
+        .map(({ name }) => `${edges.length === 1 ? 'The edge' : name} is applying the latest change.`),
     }
   const count = edges.reduce((sum, edge) => sum + edge.problemCount, 0)
   if (count > 0)

@@ -5,6 +5,7 @@ const forms = {
   service: () => import('./service/ServiceDialog.tsx'),
   domain: () => import('./DomainDialog.tsx'),
   token: () => import('./TokenDialog.tsx'),
+  edge: () => import('./edges/EdgeDialog.tsx'),
   settings: () => import('./settings/SettingsDialog.tsx'),
 }
 
@@ -16,6 +17,7 @@ export const NodeDialog = lazy(async () => ({ default: (await forms.node()).Node
 export const ServiceDialog = lazy(async () => ({ default: (await forms.service()).ServiceDialog }))
 export const DomainDialog = lazy(async () => ({ default: (await forms.domain()).DomainDialog }))
 export const TokenDialog = lazy(async () => ({ default: (await forms.token()).TokenDialog }))
+export const EdgeDialog = lazy(async () => ({ default: (await forms.edge()).EdgeDialog }))
 export const SettingsDialog = lazy(async () => ({ default: (await forms.settings()).SettingsDialog }))
 
 export const loadForms = () => Promise.all(Object.values(forms).map((load) => load()))

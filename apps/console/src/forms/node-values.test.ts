@@ -20,6 +20,7 @@ const node = {
   gatewayNetworks: [{ interface: 'eth0', subnet: '192.168.7.0/24' }],
   isLocal: false,
   usesFile: false,
+  fileEdges: null,
   enabled: true,
   status: 'online',
   problem: null,

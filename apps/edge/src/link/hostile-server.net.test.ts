@@ -128,6 +128,7 @@ const address = fc.constantFrom(
   ...[
     '10.64.0.2',
     '10.64.0.1',
+    '10.64.255.3',
     '10.64.255.255',
     '192.168.50.7',
     ROUTER,
@@ -178,6 +179,11 @@ const ownSettings = fc.record({
   tunnelNetwork6: fc.oneof(fc.constant('fd00:1:2::/64'), network),
   signInKeys: fc.constant<TunnelSettings['signInKeys']>([]),
   identityKeys: fc.constant<TunnelSettings['identityKeys']>([]),
+  edge: fc.record({
+    number: fc.constantFrom(1, 3, 250, 0, 251, -1, 1.5),
+    servesConsole: fc.boolean(),
+    isDrained: fc.boolean(),
+  }),
 })
 
 /** A whole answer, in which these parts replace the good ones. */

@@ -4,12 +4,15 @@ import { contains, findCidr, formatCidr, overlaps, parseCidr } from '@postern/ne
 import { isDomainName } from '@postern/net/hostname'
 import { isIp } from '@postern/net/ip'
 import { isWireGuardKey } from '@postern/net/keys'
+import type { KnownInstallation } from '../identity/identity.ts'
 import type { Machine } from '../machine.ts'
 import { StateError } from '../state/held-state.ts'
 
-/** What the edge knows about its installation from its own settings, and accepts from no server. */
+/** What the edge knows about its installation, and accepts otherwise from no server. */
 export interface Known {
   settings: Pick<Settings, 'POSTERN_TUNNEL_NETWORK' | 'POSTERN_PUBLIC_HOST'>
+  /** Of an edge elsewhere: what it was told when it joined, instead of its settings. */
+  joined?: Pick<KnownInstallation, 'tunnelNetwork4' | 'tunnelNetwork6' | 'publicHost'> | undefined
   ownNetworks: Machine['ownNetworks']
 }
 
@@ -18,19 +21,37 @@ const UNIQUE_LOCAL = parseCidr('fd00::/8')
 const LENGTH6 = 64
 
 /**
- * A state whose tunnel differs from this edge's settings comes from a foreign server, or one with other settings. It
+ * A state whose tunnel differs from what this edge knows comes from a foreign server, or one with other settings. It
  * is refused as a whole.
  * @throws StateError with a message that says what to do
  */
 export function assertKnown({ settings }: Pick<DesiredState, 'settings'>, known: Known): void {
   const reason =
-    whyNotNetwork4(settings.tunnelNetwork4, known) ??
+    (known.joined ? whyNotJoined(settings, known.joined) : whyNotSet(settings, known)) ??
     whyNotNetwork6(settings.tunnelNetwork6, known) ??
-    whyNotOwnHost(settings.publicHost, known) ??
     [settings.publicHost, ...settings.formerHosts].map(whyNotHost).find((found) => found !== undefined)
   if (reason) throw new StateError(reason)
   if (!isWireGuardKey(settings.tunnelPrivateKey))
     throw new StateError("The server's key for the tunnel is not a WireGuard key.")
+}
+
+/** An installation that moves to another host still answers at the one before. */
+function whyNotJoined(
+  { tunnelNetwork4, tunnelNetwork6, publicHost, formerHosts }: DesiredState['settings'],
+  joined: NonNullable<Known['joined']>,
+): string | undefined {
+  const anew = 'If the installation is a new one, run postern-edge leave, and join it.'
+  if (tunnelNetwork4 !== joined.tunnelNetwork4)
+    return `The server wants the tunnel ${tunnelNetwork4}, but this edge has joined one with ${joined.tunnelNetwork4}. ${anew}`
+  if (tunnelNetwork6 !== joined.tunnelNetwork6)
+    return `The server wants the tunnel ${tunnelNetwork6}, but this edge has joined one with ${joined.tunnelNetwork6}. ${anew}`
+  return [publicHost, ...formerHosts].includes(joined.publicHost)
+    ? undefined
+    : `The server calls itself ${publicHost}, but this edge has joined ${joined.publicHost}. ${anew}`
+}
+
+function whyNotSet(settings: DesiredState['settings'], known: Known): string | undefined {
+  return whyNotNetwork4(settings.tunnelNetwork4, known) ?? whyNotOwnHost(settings.publicHost, known)
 }
 
 function whyNotNetwork4(text: string, { settings }: Known): string | undefined {

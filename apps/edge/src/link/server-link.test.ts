@@ -7,6 +7,7 @@ import { until } from '@postern/testkit/until'
 import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createServerLink, type ServerLink } from './server-link.ts'
+import { createSocketWay } from './socket-way.ts'
 
 const TOKEN = 'token-of-the-edge'
 const STRANGER = 12_345
@@ -33,8 +34,7 @@ beforeEach(async () => {
   }
   const log = pino({ level: 'error' }, { write })
   link = createServerLink({
-    socketPath: paths.serverSocket,
-    tokenFile: paths.edgeToken,
+    way: createSocketWay({ socketPath: paths.serverSocket, tokenFile: paths.edgeToken }),
     version: '0',
     epoch: 'e',
     random: Math.random,

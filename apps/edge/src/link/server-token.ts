@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { SYSTEM_USERS } from '@postern/contract/installation'
 import { findSystemUser } from '../system-user.ts'
 
-export interface ServerWay {
+export interface ServerFiles {
   /** The server's unix socket. */
   socketPath: string
   tokenFile: string
@@ -13,7 +13,7 @@ export interface ServerWay {
 const MAX_TOKEN_BYTES = 1024
 
 /** What proves us to the server, and is for nobody else. @throws ServerSocketError */
-export async function readToken({ socketPath, tokenFile }: ServerWay): Promise<string> {
+export async function readToken({ socketPath, tokenFile }: ServerFiles): Promise<string> {
   await assertServerSocket(socketPath)
   // The server can put a link there, and would be sent what only we may read.
   const file = await open(tokenFile, constants.O_RDONLY | constants.O_NONBLOCK)

@@ -4,7 +4,7 @@ import { createBackoff } from '@postern/host/backoff'
 import { messageOf } from '@postern/host/errors'
 import { createSingleFlight } from '@postern/host/tasks'
 import type { Logger } from 'pino'
-import { assertKnown } from '../link/known-server.ts'
+import { assertKnown, type Known } from '../link/known-server.ts'
 import type { Machine } from '../machine.ts'
 import { type HeldState, readAnswer, StateError } from './held-state.ts'
 import { createLastGood, type LastGood } from './last-good.ts'
@@ -12,6 +12,8 @@ import { createLastGood, type LastGood } from './last-good.ts'
 export interface StateSourceOptions {
   /** The edge's own settings, which every state must fit. */
   settings: Pick<Settings, 'POSTERN_TUNNEL_NETWORK' | 'POSTERN_PUBLIC_HOST'>
+  /** Of an edge elsewhere: the installation that it joined. */
+  joined?(): Known['joined']
   observeMachine(): Machine
   /** The body of a StateAnswer; throws when the server does not give one. */
   fetchState(known: Record<string, string>): Promise<unknown>
@@ -119,8 +121,8 @@ export class StateSource {
   }
 
   #assertOurs(state: HeldState): void {
-    const { settings, observeMachine } = this.#options
-    assertKnown(state, { settings, ownNetworks: observeMachine().ownNetworks })
+    const { settings, observeMachine, joined } = this.#options
+    assertKnown(state, { settings, joined: joined?.(), ownNetworks: observeMachine().ownNetworks })
   }
 
   /** Tries until it succeeds, with growing waits; the traffic does not depend on it. */

@@ -28,17 +28,18 @@ const ROOT_DAYS = 3650
 /** Browsers refuse server certificates with a longer lifetime. This includes the day of margin for slow clocks. */
 const LEAF_DAYS = 397
 const CLOCK_MARGIN = DAY / 24
-const KEY = { name: 'ECDSA', namedCurve: 'P-256' }
+/** Of all certificates of ours. */
+export const KEY = { name: 'ECDSA', namedCurve: 'P-256' }
 const SIGNATURE = { name: 'ECDSA', hash: 'SHA-256' }
 /** X.520 allows 64 characters in a common name; the names that count are in the SAN. */
 const COMMON_NAME_LENGTH = 64
 
 /** Makes the root of an installation. People see `name` in the list of authorities. */
-export async function issueRoot(name: string, now: Date): Promise<IssuedCertificate> {
+export async function issueRoot(name: string, now: Date, days = ROOT_DAYS): Promise<IssuedCertificate> {
   const x509 = await loadX509()
   const keys = await createKeys()
   const subject: x509.JsonName = [{ O: ['Postern'] }, { CN: [name] }]
-  const { notBefore, notAfter } = life(now, ROOT_DAYS)
+  const { notBefore, notAfter } = life(now, days)
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     name: subject,
     keys,
@@ -134,12 +135,39 @@ export async function issueLeaf(root: Root, names: readonly string[], now: Date)
   if (first === undefined) throw new TypeError('a certificate needs a name')
   const x509 = await loadX509()
   const keys = await createKeys()
+  const certificate = await signLeaf(
+    root,
+    {
+      subject: isCommonName(first) ? first : 'Postern',
+      publicKey: keys.publicKey,
+      usage: x509.ExtendedKeyUsage.serverAuth,
+      names: names.map((value): x509.JsonGeneralName => ({ type: isIp(value) ? 'ip' : 'dns', value })),
+      days: LEAF_DAYS,
+    },
+    now,
+  )
+  return issued(certificate, keys)
+}
+
+/** What a certificate of a server or a client says. `days`: never longer than its root. */
+export interface Leaf {
+  /** The common name. */
+  subject: string
+  publicKey: CryptoKey
+  /** Its one extended key usage. */
+  usage: string
+  names: x509.JsonGeneralName[]
+  days: number
+}
+
+export async function signLeaf(root: Root, leaf: Leaf, now: Date): Promise<x509.X509Certificate> {
+  const x509 = await loadX509()
   const issuer = new x509.X509Certificate(root.certificate)
-  const { notBefore, notAfter } = life(now, LEAF_DAYS)
-  const certificate = await x509.X509CertificateGenerator.create({
-    subject: [{ CN: [isCommonName(first) ? first : 'Postern'] }],
+  const { notBefore, notAfter } = life(now, leaf.days)
+  return await x509.X509CertificateGenerator.create({
+    subject: [{ CN: [leaf.subject] }],
     issuer: issuer.subjectName,
-    publicKey: keys.publicKey,
+    publicKey: leaf.publicKey,
     signingKey: await importKey(root.privateKey),
     notBefore,
     notAfter: new Date(Math.min(notAfter.getTime(), issuer.notAfter.getTime())),
@@ -147,15 +175,12 @@ export async function issueLeaf(root: Root, names: readonly string[], now: Date)
     extensions: [
       new x509.BasicConstraintsExtension(false, undefined, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
-      new x509.SubjectAlternativeNameExtension(
-        names.map((value): x509.JsonGeneralName => ({ type: isIp(value) ? 'ip' : 'dns', value })),
-      ),
-      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+      new x509.ExtendedKeyUsageExtension([leaf.usage]),
+      new x509.SubjectAlternativeNameExtension(leaf.names),
+      await x509.SubjectKeyIdentifierExtension.create(leaf.publicKey),
       await x509.AuthorityKeyIdentifierExtension.create(issuer.publicKey),
     ],
   })
-  return issued(certificate, keys)
 }
 
 /** An address is no common name: OpenSSL would check it against the domain names that its root permits. */
@@ -163,7 +188,7 @@ function isCommonName(name: string): boolean {
   return name.length <= COMMON_NAME_LENGTH && !isIp(name)
 }
 
-function createKeys(): Promise<CryptoKeyPair> {
+export function createKeys(): Promise<CryptoKeyPair> {
   return crypto.subtle.generateKey(KEY, true, ['sign', 'verify'])
 }
 
@@ -179,7 +204,10 @@ function life(now: Date, days: number): { notBefore: Date; notAfter: Date } {
   return { notBefore: new Date(start), notAfter: new Date(start + days * DAY) }
 }
 
-async function issued(certificate: x509.X509Certificate, keys: CryptoKeyPair): Promise<IssuedCertificate> {
+export async function issued(
+  certificate: x509.X509Certificate,
+  keys: CryptoKeyPair,
+): Promise<IssuedCertificate> {
   const x509 = await loadX509()
   const pkcs8 = await crypto.subtle.exportKey('pkcs8', keys.privateKey)
   return {

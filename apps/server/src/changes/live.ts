@@ -13,6 +13,9 @@ export interface Touched {
   domains?: readonly number[]
   settings?: readonly ConsoleSetting[]
   people?: readonly number[]
+  edges?: readonly number[]
+  /** Nodes have other edges to call, or call one at another address. */
+  tunnelEnds?: true
 }
 
 /**

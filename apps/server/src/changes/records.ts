@@ -165,6 +165,12 @@ async function findRecord(db: Kysely<Database>, kind: string, id: number) {
         .select(['domain as name', sql<null>`NULL`.as('nodeId'), 'id as domainId'])
         .where('id', '=', id)
         .executeTakeFirst()
+    case 'edge':
+      return await db
+        .selectFrom('edges')
+        .select(['name', sql<null>`NULL`.as('nodeId'), sql<null>`NULL`.as('domainId')])
+        .where('id', '=', id)
+        .executeTakeFirst()
     default:
       return await db
         .selectFrom('users')

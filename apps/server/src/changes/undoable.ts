@@ -25,6 +25,8 @@ const WORDS = {
   account: 'This is about how a person signs in, which cannot be taken back.',
   own: 'The installation does this by itself, so it cannot be taken back.',
   people: 'This is about who may come in, and is not taken back by itself. Change it back by hand.',
+  edge: 'The key and the certificate of a removed edge are gone, so it cannot be taken back. Add a new edge.',
+  joined: 'This is about how a machine becomes an edge, and is not taken back. Remove the edge instead.',
   many: 'This changed too much at once to be taken back as a whole. Change it back by hand.',
 } as const
 
@@ -106,6 +108,8 @@ function whyNotThis({ kind, name, before, after }: Undone): string | null {
       return after === null ? WORDS.secret : secret
     case 'provider':
       return WORDS.people
+    case 'edge':
+      return whyNotEdge(before, after)
     case 'setting':
       if (name === 'passwordRule') return WORDS.people
       if (name === 'quietHours') return null
@@ -113,6 +117,15 @@ function whyNotThis({ kind, name, before, after }: Undone): string | null {
     default:
       return WORDS.own
   }
+}
+
+/** What people set about an edge, beside whether it serves the console. */
+const OF_EDGES: ReadonlySet<string> = new Set(['name', 'place', 'host', 'isDrained'])
+
+function whyNotEdge(before: Fields | null, after: Fields | null): string | null {
+  if (after === null) return WORDS.edge
+  if ('servesConsole' in after && before !== null) return WORDS.people
+  return before !== null && Object.keys(after).every((field) => OF_EDGES.has(field)) ? null : WORDS.joined
 }
 
 function isAboutSecret(before: Fields, after: Fields): boolean {

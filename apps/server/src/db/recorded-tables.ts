@@ -35,7 +35,7 @@ export const RECORDED = {
       expire_at: { field: 'expireAt' },
     },
   },
-  domains: { kind: 'domain', name: 'ROW.domain', domainId: 'ROW.id' },
+  domains: { kind: 'domain', name: 'ROW.domain', domainId: 'ROW.id', json: ['edges'] },
   certificates: {
     kind: 'certificate',
     name: "coalesce((SELECT domain FROM domains WHERE id = ROW.domain_id), 'installation')",
@@ -86,7 +86,13 @@ export const RECORDED = {
     domainId: 'ROW.domain_id',
   },
   alert_channels: { kind: 'channel', name: 'ROW.name', json: ['settings'] },
-  edges: { kind: 'edge', name: 'ROW.name' },
+  edges: {
+    kind: 'edge',
+    name: 'ROW.name',
+    json: ['addresses'],
+    open: ['public_key'],
+    fields: { is_console: { field: 'servesConsole' } },
+  },
   settings: {
     kind: 'setting',
     name: 'ROW.key',
@@ -157,6 +163,13 @@ export const VALUES = {
     value: '(SELECT name FROM console_providers WHERE id = ROW.provider_id)',
     isList: true,
   },
+  join_tokens: {
+    kind: "'edge'",
+    of: 'ROW.edge_id',
+    field: 'joinableUntil',
+    value: 'ROW.expires_at',
+    isList: false,
+  },
   mutes: {
     kind: "CASE WHEN ROW.node_id IS NULL THEN 'service' ELSE 'node' END",
     of: 'coalesce(ROW.node_id, ROW.service_id)',
@@ -181,4 +194,5 @@ export const UNTOLD: ReadonlySet<string> = new Set([
   'chain',
   'system',
   'key_token_id',
+  'file_edges',
 ])

@@ -90,6 +90,12 @@ interface NodesTable extends Dated {
   revision: number
 }
 
+/** Of a node, what does not reach an edge. */
+interface NodeNotes {
+  /** JSON: the ids of the edges in the file that was downloaded last; null: the one beside the server. */
+  file_edges: Generated<string | null>
+}
+
 interface NodeTokensTable extends Dated {
   id: Generated<number>
   node_id: Fixed<number>
@@ -108,6 +114,8 @@ interface DomainsTable extends Dated {
   ssl: CertificateKind | null
   skip_validation: Flag
   authentication: Generated<Flag>
+  /** The ids of the edges that serve it; null: all. */
+  edges: Json | null
   revision: number
 }
 
@@ -216,9 +224,35 @@ interface RevisionsTable {
 interface EdgesTable {
   id: Generated<number>
   name: string
-  /** SHA-256 of the token in hex. */
+  /** SHA-256 of the token in hex, of the edge beside the server; of an edge elsewhere a value that no token has. */
   token_hash: string
   created_at: Fixed<Time>
+  /** 1: the edge beside the server. */
+  number: Generated<number>
+  place: string | null
+  /** Where nodes reach it; null: the installation's public host. */
+  host: string | null
+  /** Null: POSTERN_TUNNEL_PORT. */
+  tunnel_port: number | null
+  /** Its WireGuard keys, the private one sealed; null for number 1, whose key is a setting, and before it has joined. */
+  private_key: Sealed | null
+  public_key: string | null
+  /** SHA-256 in hex of the public key (SPKI) of its certificate; null: it has not joined. */
+  certificate_key: string | null
+  certificate_until: Time | null
+  /** Those of its machine, as a list of texts. */
+  addresses: Generated<Json>
+  is_console: Generated<Flag>
+  is_drained: Generated<Flag>
+  joined_at: Time | null
+  updated_at: Generated<Time>
+}
+
+interface JoinTokensTable {
+  /** SHA-256 of the token in hex. */
+  hash: string
+  edge_id: number
+  expires_at: Time
 }
 
 /** Rows that reach an edge. Each has the revision of its last change. */
@@ -252,7 +286,7 @@ export interface Database {
   api_token_domains: ApiTokenDomainsTable
   sign_in_networks: SignInNetworksTable
   settings: SettingsTable
-  nodes: Stated<NodesTable>
+  nodes: Stated<NodesTable> & NodeNotes
   node_tokens: NodeTokensTable
   domains: Stated<DomainsTable>
   certificates: Stated<CertificatesTable>
@@ -274,6 +308,7 @@ export interface Database {
   change_chain: ChangeChainTable
   pending_changes: PendingChangesTable
   edges: EdgesTable
+  join_tokens: JoinTokensTable
   alert_rules: AlertRulesTable
   alert_channels: AlertChannelsTable
   alerts: AlertsTable
@@ -281,8 +316,9 @@ export interface Database {
   mutes: MutesTable
 }
 
-export type NodeRow = Selectable<NodesTable>
+export type NodeRow = Selectable<NodesTable & NodeNotes>
 export type DomainRow = Selectable<DomainsTable>
 export type CertificateRow = Selectable<CertificatesTable>
 export type OrderRow = Selectable<OrdersTable>
 export type ServiceRow = Selectable<ServicesTable>
+export type EdgeRow = Selectable<EdgesTable>

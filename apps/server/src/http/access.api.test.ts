@@ -106,6 +106,7 @@ const QUERIES: Partial<Record<keyof typeof endpoints, (world: World) => string>>
   serviceTraffic: () => `ids=${own.http},${others.http}`,
   nodeTraffic: () => `ids=${own.node},${others.node}`,
   domainTraffic: () => `ids=${own.domain},${others.domain}`,
+  edgeTraffic: () => 'ids=1',
 }
 
 async function call(client: Client, name: keyof typeof endpoints, world: World) {

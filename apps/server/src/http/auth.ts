@@ -13,6 +13,7 @@ import { ForbiddenError, UnauthenticatedError } from '../core/errors.ts'
 import { endReplaced } from '../core/nodes/rotation.ts'
 import { findNodeByToken, isNodeToken } from '../core/nodes/token-check.ts'
 import { admitProgram, isApiToken, type Program } from '../core/programs/check.ts'
+import { admitEdge, isHandedOn } from './edge-door.ts'
 
 export type SessionCaller = { kind: 'session' } & Session
 /** An agent, which has access only to its own node. */
@@ -196,9 +197,15 @@ async function getNodeCaller(context: Context, request: FastifyRequest): Promise
   throw new UnauthenticatedError('Unknown access token')
 }
 
-/** The edge uses the server's socket directly. Requests through HAProxy come from outside, whatever their token. */
+/**
+ * An edge speaks for itself: over the server's socket with its token, or at the port for edges with its certificate.
+ * What HAProxy hands on comes from outside, whatever it has.
+ */
 async function getEdgeCaller(context: Context, request: FastifyRequest): Promise<EdgeCaller> {
-  const token = request.headers['x-forwarded-for'] === undefined ? bearerOf(request) : undefined
+  if (isHandedOn(request)) throw new UnauthenticatedError("Send the edge's token")
+  const { door } = request.server
+  if (door) return { kind: 'edge', edgeId: (await admitEdge(context, request, door)).id }
+  const token = bearerOf(request)
   const edge = token === undefined ? undefined : await findEdgeByToken(context, token)
   if (!edge) throw new UnauthenticatedError("Send the edge's token")
   return { kind: 'edge', edgeId: edge.id }

@@ -1,15 +1,24 @@
+import type { RequestListener, Server } from 'node:http'
 import { endpoints } from '@postern/contract/endpoints/endpoints'
 import { isReservedPath } from '@postern/contract/reserved-paths'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ForbiddenError, NotFoundError } from '../core/errors.ts'
 import { CONTENT_POLICY } from './content-policy.ts'
+import type { EdgeDoor } from './edge-door.ts'
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
 const SOCKETS: ReadonlySet<string> = new Set([endpoints.agentSocket.path, endpoints.edgeSocket.path])
 
 export interface AppOptions {
-  /** True only behind HAProxy, which uses the unix socket: exactly one hop is trusted. */
+  /**
+   * True only behind HAProxy, which uses the unix socket, or the port for edges with an edge's certificate: exactly one
+   * hop is trusted.
+   */
   trustForwarded: boolean
+  /** At the port for edges. */
+  door?: EdgeDoor
+  /** Makes the server beneath the application, where it is not a plain one. */
+  serverFactory?: (handle: RequestListener) => Server
 }
 
 /** Hooks for every request. */

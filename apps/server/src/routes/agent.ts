@@ -32,8 +32,9 @@ export function agentRoutes(app: FastifyInstance): void {
       drop: () => socket.terminate(),
     })
     const stop = context.bus.listen((hint) => {
-      if (hint.kind !== 'changed' || !hint.touched.nodes?.includes(caller.nodeId)) return
-      sendFrame(socket, CHANGED)
+      if (hint.kind !== 'changed') return
+      const { nodes, tunnelEnds } = hint.touched
+      if (tunnelEnds || nodes?.includes(caller.nodeId)) sendFrame(socket, CHANGED)
     })
     const stopWatching = watchToken(context, caller, (why) => {
       // The agent then asks, and learns from the answer that its token has ended.

@@ -152,7 +152,7 @@ describe('answers', () => {
   )
 })
 
-it('the small lines of nodes and domains come in one answer for a page', async () => {
+it('the small lines of nodes, domains and edges come in one answer for a page', async () => {
   const node = (await client.createNode({ name: 'small' })).id
   const empty = (await client.createNode({ name: 'empty' })).id
   const id = await service(node, 'small.example.com')
@@ -165,6 +165,8 @@ it('the small lines of nodes and domains come in one answer for a page', async (
   ])
   const domain = await domainId('small.example.com')
   expect((await of(`domains?ids=${domain}`)).data[0]).toMatchObject({ id: domain, received: 20, sent: 300 })
+  const [edge] = (await of('edges?ids=1')).data
+  expect(edge?.line.at(-1)).toBeGreaterThanOrEqual(320)
 })
 
 it('a limited person sees at a shared domain what their own services carried', async () => {

@@ -23,4 +23,5 @@ export function figureRoutes(app: FastifyInstance): void {
   route(app, endpoints.serviceTraffic, ({ context, query }) => readTraffic(context, 'services', query.ids))
   route(app, endpoints.nodeTraffic, ({ context, query }) => readTraffic(context, 'nodes', query.ids))
   route(app, endpoints.domainTraffic, ({ context, query }) => readTraffic(context, 'domains', query.ids))
+  route(app, endpoints.edgeTraffic, ({ context, query }) => readTraffic(context, 'edges', query.ids))
 }

@@ -51,5 +51,10 @@ function nounsOf(hint: Hint): readonly HintNoun[] {
   if (touched.settings) return ['settings', 'config', 'services', 'domains']
   // A person's own account and sessions too.
   if (touched.people) return ['people', 'account', 'auth']
-  return (['nodes', 'services', 'domains'] as const).filter((noun) => (touched[noun] ?? []).length > 0)
+  // A node's row says when its file knows fewer edges.
+  const nodes = touched.tunnelEnds ? (['nodes'] as const) : []
+  const others = (['nodes', 'services', 'domains', 'edges'] as const).filter(
+    (noun) => (touched[noun] ?? []).length > 0,
+  )
+  return [...nodes, ...others]
 }

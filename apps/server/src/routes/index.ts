@@ -9,6 +9,7 @@ import { deviceRoutes } from './devices.ts'
 import { docsRoutes } from './docs.ts'
 import { domainRoutes } from './domains.ts'
 import { edgeRoutes } from './edge.ts'
+import { edgesRoutes } from './edges.ts'
 import { factorRoutes } from './factors.ts'
 import { figureRoutes } from './figures.ts'
 import { hintRoutes } from './hints.ts'
@@ -45,6 +46,7 @@ export const ROUTES: readonly ((app: FastifyInstance) => void | Promise<void>)[]
   figureRoutes,
   manyRoutes,
   edgeRoutes,
+  edgesRoutes,
   agentRoutes,
   hintRoutes,
   logRoutes,

@@ -5,11 +5,12 @@ import { NotFoundError } from '../core/errors.ts'
 import { SINGLE_FILES } from '../core/nodes/agent-files.ts'
 
 /**
- * The files that a host needs before it has a credential: the agent and the root, both checked by their hashes, and
- * the root for people.
+ * The files that a host needs before it has a credential: agent, edge and root, all checked by their hashes, and the
+ * root for people.
  */
 export function installRoutes(app: FastifyInstance): void {
   agentRoutes(app)
+  edgeRoutes(app)
   rootRoutes(app)
 }
 
@@ -31,6 +32,21 @@ function agentRoutes(app: FastifyInstance): void {
       return reply.send(createReadStream(file.path))
     })
   }
+}
+
+function edgeRoutes(app: FastifyInstance): void {
+  const { edgeFiles } = app.context
+  app.get('/install/edge.sh', async (_request, reply) => {
+    const installer = await edgeFiles.installer()
+    if (!installer) throw new NotFoundError('Edge')
+    return reply.headers(downloadOf('edge.sh')).send(installer.content)
+  })
+  app.get('/install/edge.tar.gz', async (_request, reply) => {
+    const archive = await edgeFiles.archive()
+    if (!archive) throw new NotFoundError('Edge')
+    reply.headers({ ...downloadOf('edge.tar.gz'), 'content-length': archive.size })
+    return reply.send(createReadStream(archive.path))
+  })
 }
 
 const downloadOf = (name: string) => ({

@@ -92,6 +92,6 @@ function nodeTopic(context: Context, id: number): Topic {
 }
 
 /** Whether a node's row may have changed, which includes its number of services. */
-function touches({ nodes = [], services = [] }: Touched, id: number): boolean {
-  return nodes.includes(id) || services.some(({ nodeId }) => nodeId === id)
+function touches({ nodes = [], services = [], tunnelEnds }: Touched, id: number): boolean {
+  return tunnelEnds === true || nodes.includes(id) || services.some(({ nodeId }) => nodeId === id)
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import * as f from '../fields.ts'
+import { LIMITS } from '../limits.ts'
 import { GatewayNetwork } from '../nodes.ts'
 
 /** The agent makes the node's key itself and registers the public half. */
@@ -14,6 +15,17 @@ const ports = z.array(z.int().check(z.gte(1), z.lte(65535))).check(z.maxLength(M
 export const NodeTargets = z.object({ tcp: ports, udp: ports })
 export type NodeTargets = z.infer<typeof NodeTargets>
 
+/** An edge's end of the tunnel, as a node calls it. */
+export const TunnelEnd = z.object({
+  publicKey: z.string(),
+  presharedKey: z.string(),
+  /** `host:port`, the host in brackets when it is an IPv6 address. */
+  endpoint: z.string(),
+  allowedIps: z.array(z.string()),
+  keepaliveSeconds: z.number(),
+})
+export type TunnelEnd = z.infer<typeof TunnelEnd>
+
 /** All an agent needs to be in the tunnel; its private key never leaves the node. */
 export const AgentConfig = z.object({
   node: z.object({ id: z.number(), name: z.string(), enabled: z.boolean() }),
@@ -23,16 +35,19 @@ export const AgentConfig = z.object({
   /** The public key that the server holds for this node, or null when none is registered. */
   publicKey: z.nullable(z.string()),
   gateway: z.nullable(z.array(GatewayNetwork)),
-  peer: z.object({
-    publicKey: z.string(),
-    presharedKey: z.string(),
-    /** `host:port`, the host in brackets when it is an IPv6 address. */
-    endpoint: z.string(),
-    allowedIps: z.array(z.string()),
-    keepaliveSeconds: z.number(),
-  }),
-  /** The edge's address inside the tunnel, which the agent asks to see whether the tunnel carries traffic. */
+  /** The edge beside the server: all that older agents know. */
+  peer: TunnelEnd,
+  /** That edge's address inside the tunnel, which the agent asks to see whether the tunnel carries traffic. */
   edgeAddress: z.string(),
+  /**
+   * Every edge, by number, the one beside the server first; older servers do not send it. Their networks lie in each
+   * other, and the longest prefix wins.
+   */
+  edges: z.optional(
+    z
+      .array(z.object({ id: z.number(), name: z.string(), peer: TunnelEnd, edgeAddress: z.string() }))
+      .check(z.maxLength(LIMITS.edges)),
+  ),
   /** All that the edge may reach on the node. */
   targets: NodeTargets,
   /** Whether the agent may publish services of the node by itself; older servers do not send it. */

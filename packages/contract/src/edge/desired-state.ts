@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { LIMITS } from '../limits.ts'
 import { BackendProto, columnOf, HTTP_SWITCHES } from '../services/service-fields.ts'
+import { CONTROL_URL } from '../settings/control-settings.ts'
 
 /**
  * What every edge should look like, in hashed sections, so that unchanged ones are not sent again.
@@ -30,6 +31,27 @@ export const TunnelSettings = z.object({
       hasQueries: z.boolean(),
     }),
   ),
+  /** Which edge this is; absent in the state of an older server, which knows only the one beside it. */
+  edge: z.optional(
+    z.object({
+      /** 1: the edge beside the server. Others have 10.64.255.N and …ff0N in the tunnel. */
+      number: z.int().check(z.gte(1), z.lte(250)),
+      servesConsole: z.boolean(),
+      isDrained: z.boolean(),
+    }),
+  ),
+  /** Where servers listen for edges elsewhere, like `https://203.0.113.1:8443`. */
+  servers: z.optional(
+    z
+      .array(
+        z.object({
+          name: z.string(),
+          url: z.string().check(z.regex(CONTROL_URL)),
+        }),
+      )
+      .check(z.maxLength(LIMITS.servers)),
+  ),
+  /** The edge's own. */
   tunnelPrivateKey: key,
   tunnelNetwork4: cidr,
   tunnelNetwork6: cidr,

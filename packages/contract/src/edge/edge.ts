@@ -35,6 +35,21 @@ export type BackendTrouble = z.infer<typeof BackendTrouble>
 export const Edge = z.object({
   id: z.number(),
   name: z.string(),
+  /** 1: the one beside the server. */
+  number: z.number(),
+  place: z.nullable(z.string()),
+  /** Where nodes reach it; null: the installation's public host. */
+  host: z.nullable(z.string()),
+  servesConsole: z.boolean(),
+  /** Its health address tells visitors to go elsewhere. */
+  isDrained: z.boolean(),
+  /** A machine has joined as this edge; the one beside the server always has. */
+  isJoined: z.boolean(),
+  /** Until when a machine can join with the token made last; null: no token waits. */
+  joinableUntil: z.nullable(z.string()),
+  /** The end of the certificate by which it proves itself; null: it has none. */
+  certificateUntil: z.nullable(z.string()),
+  updated_at: z.string(),
   connected: z.boolean(),
   version: z.nullable(z.string()),
   wanted: z.number(),

@@ -22,9 +22,9 @@ it('every parameter of a path is parsed, and only those', () => {
   }
 })
 
-it('nothing but signing in, the links of people and the health check is open to everyone', () => {
+it('nothing but signing in, the links of people, joining edges and the health check is open to everyone', () => {
   expect(all.filter(([, { auth }]) => auth === 'none').map(([name]) => name)).toEqual([
-    ...['health', 'readInvite', 'acceptInvite'],
+    ...['health', 'edgeJoin', 'readInvite', 'acceptInvite'],
     ...['login', 'loginByCode', 'beginPasskeyLogin', 'loginByPasskey'],
     ...['getSignInWays', 'beginProviderLogin', 'loginByProvider'],
     ...['beginDevice', 'pollDevice'],

@@ -4,6 +4,7 @@ import { apiTokens } from './api-tokens.ts'
 import { endpoints as people } from './console-endpoints.ts'
 import { consoleSignIn, identities } from './console-sign-in.ts'
 import { device } from './device.ts'
+import { edges } from './edges.ts'
 import type { Endpoint } from './endpoint.ts'
 import { factors } from './factors.ts'
 import { figures } from './figures.ts'
@@ -21,6 +22,7 @@ export const endpoints = {
   ...people,
   ...figures,
   ...machines,
+  ...edges,
   ...why,
   ...many,
   ...requests,

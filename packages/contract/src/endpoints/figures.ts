@@ -26,4 +26,5 @@ export const figures = {
   serviceTraffic: { path: '/api/figures/services', noun: 'Service', ...rows },
   nodeTraffic: { path: '/api/figures/nodes', noun: 'Node', ...rows },
   domainTraffic: { path: '/api/figures/domains', noun: 'Domain', ...rows },
+  edgeTraffic: { path: '/api/figures/edges', noun: 'Edge', ...rows, isWhole: true },
 } as const satisfies Record<string, Endpoint>

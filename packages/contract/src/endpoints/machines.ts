@@ -1,6 +1,7 @@
 import { AgentConfig, RegisterKey } from '../agent/agent.ts'
 import { AgentReport } from '../agent/agent-report.ts'
 import { StateAnswer, StateRequest } from '../edge/desired-state.ts'
+import { CertificateAnswer, CertificateForm, JoinAnswer, JoinForm } from '../edge/join.ts'
 import { PublishAnswer, PublishForm } from '../services/publishing.ts'
 import { Why, WhyForm } from '../why/why.ts'
 import { type Endpoint, nothing } from './endpoint.ts'
@@ -17,6 +18,24 @@ export const machines = {
   },
   /** For root on the server's machine, who alone can read the edge's token; it answers when the whole is done. */
   edgeWhy: { method: 'POST', path: '/api/edge/why', noun: 'Edge', auth: 'edge', body: WhyForm, answer: Why },
+  /** At the console's addresses: a machine becomes the edge that its token names. */
+  edgeJoin: {
+    method: 'POST',
+    path: '/api/edge/join',
+    noun: 'Edge',
+    auth: 'none',
+    body: JoinForm,
+    answer: JoinAnswer,
+  },
+  /** For an edge that joined, with a new key or the same; the certificate before ends. */
+  edgeCertificate: {
+    method: 'POST',
+    path: '/api/edge/certificate',
+    noun: 'Edge',
+    auth: 'edge',
+    body: CertificateForm,
+    answer: CertificateAnswer,
+  },
   edgeSocket: { method: 'GET', path: '/api/edge/socket', noun: 'Edge', auth: 'edge' },
   agentConfig: { method: 'GET', path: '/api/agent/config', noun: 'Node', auth: 'node', answer: AgentConfig },
   registerKey: {

@@ -68,6 +68,11 @@ describe('settings', () => {
     ['POSTERN_OTLP_ENDPOINT', 'collector:4318'],
     ['POSTERN_OTLP_ENDPOINT', 'http://user:word@collector:4318'],
     ['POSTERN_OTLP_HEADERS', 'authorization=alone'],
+    ['POSTERN_CONTROL_LISTEN', '8443'],
+    ['POSTERN_CONTROL_LISTEN', 'postern.example.com:8443'],
+    ['POSTERN_CONTROL_LISTEN', '::1:8443'],
+    ['POSTERN_CONTROL_LISTEN', '0.0.0.0:443'],
+    ['POSTERN_CONTROL_HOST', 'postern.example.com'],
     ['POSTERN_TYPO', '1'],
   ])('%s=%s is refused in one line that names it', (key, value) => {
     expect(() => parseSettings({ [key]: value })).toThrow(SettingsError)

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { CONTROL_SETTINGS, findControlFault } from './control-settings.ts'
 import { findMonitoringFault, MONITORING_SETTINGS } from './monitoring-settings.ts'
 import {
   acmeDirectory,
@@ -63,6 +64,7 @@ export const Environment = z.object({
   POSTERN_OIDC_CLIENT_SECRET: optional(z.string()),
   POSTERN_OIDC_CLIENT_SECRET_FILE: optional(file),
   ...MONITORING_SETTINGS,
+  ...CONTROL_SETTINGS,
   POSTERN_LOG_LEVEL: z._default(z.enum(['debug', 'info', 'warn', 'error']), 'info'),
   POSTERN_REPOSITORY_URL: optional(link),
   POSTERN_SPONSOR_URL: optional(link),
@@ -89,6 +91,7 @@ export const EDGE_SETTINGS = [
   'POSTERN_GATEWAY_NETWORKS',
   'POSTERN_CONNECTIONS_PER_SOURCE',
   'POSTERN_METRICS_ADDRESS',
+  'POSTERN_CONTROL_LISTEN',
   'POSTERN_REQUESTS_DAYS',
   'POSTERN_REQUESTS_MB',
   'POSTERN_REQUESTS_QUERY',
@@ -100,8 +103,9 @@ export type EdgeSettings = Pick<Settings, (typeof EDGE_SETTINGS)[number]>
 /** The ports of this machine that the installation itself uses. */
 export function ownPortsOf(settings: EdgeSettings): number[] {
   const { POSTERN_HTTP_PORT, POSTERN_HTTPS_PORT, POSTERN_CONSOLE_PORT, POSTERN_TUNNEL_PORT } = settings
-  const metrics = settings.POSTERN_METRICS_ADDRESS ? [settings.POSTERN_METRICS_ADDRESS.port] : []
-  return [POSTERN_HTTP_PORT, POSTERN_HTTPS_PORT, POSTERN_CONSOLE_PORT, POSTERN_TUNNEL_PORT, ...metrics]
+  const listeners = [settings.POSTERN_METRICS_ADDRESS, settings.POSTERN_CONTROL_LISTEN]
+  const others = listeners.flatMap((listener) => listener?.port ?? [])
+  return [POSTERN_HTTP_PORT, POSTERN_HTTPS_PORT, POSTERN_CONSOLE_PORT, POSTERN_TUNNEL_PORT, ...others]
 }
 
 /**
@@ -128,7 +132,7 @@ export class SettingsError extends Error {
  * @throws SettingsError on a bad value or a `POSTERN_…` name that does not exist.
  */
 export function parseSettings(environment: GivenEnvironment): Settings {
-  return withWholeMonitoring(withWholeBinding(withWholeProvider(parseGiven(environment))))
+  return withOwnPorts(withWholeBinding(withWholeProvider(parseGiven(environment))))
 }
 
 /** The same for an edge, which looks at its own settings only. @throws SettingsError */
@@ -186,13 +190,16 @@ function withWholeProvider(settings: Settings): Settings {
   return settings
 }
 
-function withWholeMonitoring(settings: Settings): Settings {
-  const fault = findMonitoringFault(settings)
+function withOwnPorts(settings: Settings): Settings {
+  const fault = findMonitoringFault(settings) ?? findControlFault(settings)
   if (fault) throw new SettingsError(fault)
-  const { POSTERN_METRICS_ADDRESS: address, POSTERN_HTTP_PORT, POSTERN_HTTPS_PORT } = settings
+  const { POSTERN_METRICS_ADDRESS, POSTERN_CONTROL_LISTEN } = settings
   // HAProxy would find it taken, and nothing published would be reached.
-  const others = [POSTERN_HTTP_PORT, POSTERN_HTTPS_PORT, settings.POSTERN_CONSOLE_PORT]
-  if (address && others.includes(address.port))
-    throw new SettingsError(`POSTERN_METRICS_ADDRESS needs a port of its own: ${address.port} is in use`)
+  const taken = [settings.POSTERN_HTTP_PORT, settings.POSTERN_HTTPS_PORT, settings.POSTERN_CONSOLE_PORT]
+  for (const [name, address] of Object.entries({ POSTERN_METRICS_ADDRESS, POSTERN_CONTROL_LISTEN })) {
+    if (address && taken.includes(address.port))
+      throw new SettingsError(`${name} needs a port of its own: ${address.port} is in use`)
+    if (address) taken.push(address.port)
+  }
   return settings
 }

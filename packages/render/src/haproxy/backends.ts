@@ -1,10 +1,10 @@
 import { renderSaid } from './forwarding.ts'
 import { routeField } from './maps/routes.ts'
-import { type HaproxyOptions, type HaproxyPaths, laneBind, laneServer, socketInside } from './options.ts'
+import { type HaproxyOptions, type HaproxyPaths, laneBind, laneServer } from './options.ts'
 import { pageStatus, renderReturn } from './pages.ts'
 import { renderProofBackend } from './proof.ts'
 import { HOST } from './requests.ts'
-import { renderServerCheck } from './sign-in.ts'
+import { renderServerCheck, renderServers, serversOf } from './server.ts'
 
 /** HAProxy checks this often, and closes half of the connections that were idle since its last check. */
 const IDLE_SECONDS = 60
@@ -61,15 +61,35 @@ ${leaves}
 `
 }
 
-/** The same to the server, whose socket takes a connection or refuses it at once. */
-function renderOnceConsole(server: string, options: HaproxyOptions): string {
+/**
+ * The same to the server, whose socket takes a connection or refuses it at once. With several servers, one that takes none
+ * leaves the request to the next.
+ */
+function renderOnceConsole(options: HaproxyOptions): string {
+  const servers = serversOf(options)
   return `backend once_console
-${renderTarget(server, options)}
+${renderSaid(options)}
 ${ABORTS}
   http-reuse never
   option http-server-close
-  retries 0
-  server target ${server}
+  retries ${servers.length - 1}
+${renderServers(options)}
+`
+}
+
+/** Requests that may be sent twice, to one of several servers: a failed one goes to the next. */
+function renderSafeConsole(options: HaproxyOptions): string {
+  const servers = serversOf(options)
+  const [first = ''] = servers
+  if (servers.length === 1) return renderRetrying('safe_console', first, options)
+  const pool = ` pool-purge-delay ${IDLE_SECONDS}s pool-max-conn ${idleConnections(options)}`
+  return `backend safe_console
+${renderSaid(options)}
+${ABORTS}
+  http-reuse always
+  retries ${servers.length - 1}
+  retry-on conn-failure empty-response
+${renderServers(options, pool)}
 `
 }
 
@@ -156,20 +176,19 @@ function renderServerName(server: string): string {
 
 /** The frontend has set where each request goes. */
 export function renderBackends(options: HaproxyOptions, paths: HaproxyPaths): string {
-  const server = socketInside(options, options.serverSocket)
   const limit = ` tcp-ut ${giveUp(options)}ms`
   const https = `${ANY} ${TLS}`
   return [
     renderRetrying('safe_http', ANY, options, limit),
     renderRetrying('safe_https', https, options, limit),
-    renderRetrying('safe_console', server, options),
+    renderSafeConsole(options),
     renderBound('bound_http', ANY, options),
     renderBound('bound_https', https, options),
     renderOnce('upgrade_http', ANY, options, stays(options)),
     renderOnce('upgrade_https', https, options, stays(options)),
     renderOnce('once_http', ANY, options),
     renderOnce('once_https', https, options),
-    renderOnceConsole(server, options),
+    renderOnceConsole(options),
     renderOnce('grpc_http', `${ANY} proto h2`, options),
     renderOnce('grpc_https', `${https} alpn h2`, options),
     renderUnsent(options, paths),

@@ -42,6 +42,8 @@ function assertPlain(options: HaproxyOptions): void {
     /^[0-9a-f]{32}$/.test(logSecret) &&
     addresses.length > 0 &&
     addresses.every(isIp) &&
+    (options.farServers?.addresses ?? []).every(({ host, port }) => isIp(host) && isPort(port)) &&
+    /^[a-z.]{0,60}$/.test(options.farServers?.name ?? '') &&
     options.ports.every(({ from, to }) => isPort(from) && isPort(to) && from <= to) &&
     [publicHost, ...formerHosts].every((host) => isIp(host) || isDomainName(host.toLowerCase()))
   if (!isPlain) throw new RenderError('A setting of the proxy contains characters that are not allowed')
@@ -160,10 +162,19 @@ export interface HaproxyFiles {
   others: Map<string, string>
 }
 
+function farFiles({ farServers }: HaproxyOptions, paths: HaproxyPaths): [string, string][] {
+  if (!farServers) return []
+  return [
+    [paths.serversRoot, farServers.root],
+    [paths.serversProof, farServers.proof],
+  ]
+}
+
 export function renderHaproxyFiles(options: HaproxyOptions, digest: Digest): HaproxyFiles {
   const paths = haproxyPaths(options.directory)
   const others = new Map([
     [paths.lua, HAPROXY_LUA],
+    ...farFiles(options, paths),
     ...pageNames.map((name): [string, string] => [paths.page(name), renderPage(name, options)]),
   ])
   const content = [renderHaproxyConfig(options, ''), ...others.values()].join('\0')

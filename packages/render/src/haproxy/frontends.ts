@@ -2,6 +2,7 @@ import { renderAnswers } from './answers.ts'
 import { isIn, NO_ROOM, renderRequestBudget, renderRooms } from './budgets.ts'
 import { renderBinds, renderConsoleShare, renderSourceLimit } from './connections.ts'
 import { renderCostlyCuts, renderCuts, renderKind } from './forwarding.ts'
+import { renderHealthAnswer } from './health.ts'
 import { logFormat, renderLoggedQuery } from './log-format.ts'
 import { FLAGS } from './maps/routes.ts'
 import type { HaproxyOptions, HaproxyPaths } from './options.ts'
@@ -42,6 +43,7 @@ ${renderMalformed()}
 ${NOTE_PLAIN}
   ${renderReturn(paths, 'bad-request')} if ${MALFORMED}
   http-request set-var(txn.host) ${HOST}
+${renderHealthAnswer(paths)}
 ${renderChallengeAnswer(paths)}
 ${renderProofAcl()}
   http-request set-var(txn.proof) bool(true) if ${IS_PROOF}
@@ -59,6 +61,7 @@ ${renderSourceLimit(options, options.maxConnections)}
 ${renderConsoleShare(options, paths)}
 ${renderSource()}
   http-request set-log-level silent
+${renderHealthAnswer(paths)}
 ${renderMalformed()}
 ${renderRequestBudget(options)}
 ${renderLookup(options, paths)}
@@ -103,6 +106,7 @@ function renderRefusals(options: HaproxyOptions, paths: HaproxyPaths): string {
     `  acl is_allowed var(txn.verdict) -m str allow
   http-request set-var(txn.verdict) lua.ip_verdict if has_list`,
     refusal('source', 'too-many', 'is_over'),
+    refusal('away', 'away', `{ var(txn.flags) -m sub ${FLAGS.away} }`),
     renderRooms(options),
     renderCostly(options, 'is_console'),
     renderCostlyCuts(options),

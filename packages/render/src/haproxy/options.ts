@@ -16,11 +16,25 @@ export interface HaproxyTimeouts {
   idle: number
 }
 
+/** Servers on other machines, to which this HAProxy hands on what is theirs over TLS. */
+export interface FarServers {
+  /** IP literals, in the order of their names. */
+  addresses: readonly { host: string; port: number }[]
+  /** The authority by which they prove themselves: PEM. */
+  root: string
+  /** The one name in their certificates. */
+  name: string
+  /** What proves this edge to them: its certificate and its key, PEM. */
+  proof: string
+}
+
 /** The settings of an installation that HAProxy's configuration depends on. Durations are in seconds. */
 export interface HaproxyOptions {
   /** Absolute, of plain characters; holds all of HAProxy's files. */
   directory: string
   serverSocket: string
+  /** At an edge elsewhere, instead of the socket. */
+  farServers?: FarServers | undefined
   /** Holds the sockets by which the parts of HAProxy reach each other. */
   lanes: string
   /** HAProxy's root directory once it runs as its own user; it contains the server's socket and the lanes. */
@@ -81,6 +95,9 @@ export function haproxyPaths(directory: string) {
     nodes: `${directory}/nodes.map`,
     signIn: `${directory}/sign-in.map`,
     challenges: `${directory}/challenges.map`,
+    edge: `${directory}/edge.map`,
+    serversRoot: `${directory}/servers-root.pem`,
+    serversProof: `${directory}/servers-proof.pem`,
     certificates: `${directory}/certs`,
     certificate: (id: number) => `${directory}/certs/${id}.pem`,
     certificateList: `${directory}/certs.list`,

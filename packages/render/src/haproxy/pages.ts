@@ -17,6 +17,11 @@ const PAGES = {
     title: 'Nothing is published here',
     text: 'The server is running, but no service answers at this address. Check the spelling of the address.',
   },
+  away: {
+    status: 421,
+    title: 'The console is not at this address',
+    text: 'This machine carries services only. The console of this installation answers at another address.',
+  },
   'too-many': {
     status: 429,
     title: 'Too many connections',

@@ -183,7 +183,8 @@ export function renderRouting(options: HaproxyOptions, paths: HaproxyPaths): str
 ${renderCostly(options, 'is_odd is_short')}
   http-request lua.compare_spellings if is_odd is_short !is_many
   ${renderReturn(paths, 'unknown')} unless { var(txn.route) -m found }
-  http-request set-log-level info
+  # What stands for a console elsewhere is no service.
+  http-request set-log-level info unless { var(txn.route) -m beg 0| }
 ${renderCount()}
   http-request set-var(txn.flags) var(txn.route),${routeField('flags')}
   http-request set-var(txn.list) var(txn.route),${routeField('list')}

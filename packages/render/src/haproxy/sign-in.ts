@@ -1,7 +1,8 @@
 import { SIGN_IN } from '@postern/contract/sign-in/sign-in'
 import { FLAGS } from './maps/routes.ts'
-import { type HaproxyOptions, type HaproxyPaths, socketInside } from './options.ts'
+import type { HaproxyOptions, HaproxyPaths } from './options.ts'
 import { renderCostly } from './rates.ts'
+import { SERVER_UP } from './server.ts'
 
 /** How long copies of the public keys stay valid; a new key is published a day before it signs. */
 const KEYS_SECONDS = 3600
@@ -94,7 +95,7 @@ export function renderSignIn(): string {
   http-request set-var(txn.wanted) pathq if is_guarded { pathq,length le ${MAX_WANTED} }
 ${go(paths.begin, 'is_refused METH_GET accepts_pages !is_script')}
   http-request return status 401 content-type application/json string '{"message":"Sign in first","code":"sign_in"}' hdr cache-control no-store if is_refused
-${go(paths.renew, 'is_guarded is_signed_in is_renewable METH_GET accepts_pages !is_script { nbsrv(server_up) gt 0 }')}`
+${go(paths.renew, `is_guarded is_signed_in is_renewable METH_GET accepts_pages !is_script { nbsrv(${SERVER_UP}) gt 0 }`)}`
 }
 
 /** After the cuts, so that a visitor cannot set these headers. */
@@ -105,11 +106,4 @@ export function renderIdentity(): string {
   return [...identityHeaders.map((name) => say(name, 'txn.email')), say(identityToken, 'txn.identity')].join(
     '\n',
   )
-}
-
-/** Sessions are renewed only while the server is up. */
-export function renderServerCheck(options: HaproxyOptions): string {
-  return `backend server_up
-  server server ${socketInside(options, options.serverSocket)} check inter 1s fall 1 rise 1
-`
 }

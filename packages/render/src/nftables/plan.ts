@@ -2,6 +2,7 @@ import type { Peer, TunnelSettings } from '@postern/contract/edge/desired-state'
 import { type Cidr, containsIp, findCidrs, formatCidr, mergeCidrs } from '@postern/net/cidr'
 import { findIp, formatIp } from '@postern/net/ip'
 import { NOT_THE_INTERNET } from '@postern/net/special'
+import { FOUNDING_EDGE } from '@postern/net/tunnel-addresses'
 import type { PortSpan } from '../haproxy/options.ts'
 import { FRAGMENTS, type FragmentRoom } from './budget.ts'
 import { findGuestPorts } from './guests.ts'
@@ -69,7 +70,9 @@ export function tableOf(tunnelInterface: string): string {
 export function planFirewall(input: FirewallInput): FirewallPlan {
   const { settings, peers } = input
   const tunnel = findCidrs([settings.tunnelNetwork4, settings.tunnelNetwork6])
-  const guests = peers.filter((peer) => peer.allowInternet)
+  // The internet is reached through the edge beside the server only.
+  const isFounding = (settings.edge?.number ?? FOUNDING_EDGE) === FOUNDING_EDGE
+  const guests = peers.filter((peer) => isFounding && peer.allowInternet)
   const subnets = peers.flatMap((peer) => peer.subnets)
   const shut = [...tunnel, ...findCidrs([...NOT_THE_INTERNET, ...subnets, ...(input.neighbours ?? [])])]
   return {

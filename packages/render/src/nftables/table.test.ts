@@ -43,6 +43,19 @@ test('the sets hold who may reach the internet and what is not the internet, wit
   expect(sets.private6).toEqual(['::/3', '2001::/23', '2002::/16', '4000::/2', '8000::/1'])
 })
 
+test('only the edge beside the server lets nodes into the internet', () => {
+  const at = (number: number) => {
+    const edge = { number, servesConsole: false, isDrained: false }
+    const peers = [node({ allowInternet: true })]
+    return planFirewall({
+      ...{ interface: 'postern0', httpsPort: 443, peers, udp: [] },
+      settings: { ...settings, edge },
+    })
+  }
+  expect(at(1)).toEqual(plan([node({ allowInternet: true })]))
+  expect(at(2)).toEqual(plan([node()]))
+})
+
 test('an address outside of the tunnel is nobody who may reach the internet', () => {
   const stranger = node({ address4: '192.168.1.7', address6: 'fd99::7', allowInternet: true })
   expect(plan([stranger]).sets).toMatchObject({ internet4: [], internet6: [] })

@@ -39,6 +39,28 @@ test('the edge holds .1 of the first /24 and of each one in use, and its ULA', (
   expect(plan([node(1), far]).addresses).toEqual(['10.64.0.1/24', '10.64.200.1/24', 'fd00::1/64'])
 })
 
+test('an edge elsewhere has one address by its number, from which packets to all nodes leave', () => {
+  const edge = { number: 3, servesConsole: false, isDrained: false }
+  const { settings } = input([])
+  const changes = { settings: { ...settings, edge } }
+  const gateway = node(2, { address4: '10.64.200.7', subnets: ['192.168.7.0/24'] })
+  const made = plan([node(1), gateway], changes)
+  expect(made.addresses).toEqual(['10.64.255.3/32', 'fd00::a40:ff03/128'])
+  expect(made.sources).toEqual(['10.64.255.3', 'fd00::a40:ff03'])
+  expect(made.routes).toEqual(['10.64.0.0/16', '192.168.7.0/24', 'fd00::/64'])
+  expect(made.peers).toEqual(plan([node(1), gateway]).peers)
+  // Nodes from before there were edges elsewhere may have addresses there.
+  const [far, mine] = [node(4, { address4: '10.64.255.9' }), node(5, { address4: '10.64.255.3' })]
+  const { peers, problems } = plan([far, mine, node(6, { address6: 'fd00::a40:ff03' })], changes)
+  expect(peers.map(({ nodeId }) => nodeId)).toEqual([4])
+  expect(problems).toEqual(
+    [5, 6].map((id) => ({ scope: { kind: 'node', id }, message: 'Its address is that of this edge.' })),
+  )
+  const first = { settings: { ...settings, edge: { ...edge, number: 1 } } }
+  expect(plan([mine], first)).toEqual(plan([mine]))
+  expect(plan([mine], first)).toMatchObject({ sources: [], problems: [] })
+})
+
 test('routes lead to the tunnel and to what gateways have, once each, in one spelling', () => {
   const gateway = node(1, { subnets: ['192.168.7.9/24', '192.168.7.0/24', 'FD77::/64'] })
   const { routes, peers, problems } = plan([gateway])

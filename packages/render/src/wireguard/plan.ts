@@ -3,6 +3,7 @@ import type { Problem } from '@postern/contract/edge/edge'
 import {
   type Cidr,
   contains,
+  containsIp,
   findCidr,
   findCidrs,
   formatCidr,
@@ -10,9 +11,16 @@ import {
   parseCidr,
   single,
 } from '@postern/net/cidr'
-import { findIp, formatIp } from '@postern/net/ip'
+import { findIp, formatIp, type Ip } from '@postern/net/ip'
 import { isPublicKey, isWireGuardKey } from '@postern/net/keys'
 import { findSubnetFault, isReserved } from '@postern/net/targets'
+import {
+  address6For,
+  blockOf,
+  FOUNDING_EDGE,
+  firstOf,
+  numberedAddressOf,
+} from '@postern/net/tunnel-addresses'
 
 /** A network that this machine itself uses, and its description. */
 export interface OccupiedNetwork {
@@ -34,6 +42,8 @@ export interface TunnelPlan {
   /** With prefix length. */
   addresses: string[]
   routes: string[]
+  /** The addresses from which packets leave by these routes; empty: the kernel chooses by the destination. */
+  sources: string[]
   problems: Problem[]
 }
 
@@ -49,20 +59,27 @@ export interface PlanInput {
 
 interface Taken {
   keys: Set<string>
+  /** The edge's own addresses, where it has any that a node could have. */
+  own: Ip[]
   networks: { network: Cidr; nodeId: number }[]
 }
 
 /** Leaves out whatever would break the tunnel, another node or this machine, and reports it as the node's problem. */
 export function planTunnel(input: PlanInput): TunnelPlan {
   const networks = [parseCidr(input.settings.tunnelNetwork4), parseCidr(input.settings.tunnelNetwork6)]
-  const taken: Taken = { keys: new Set([input.ownPublicKey]), networks: [] }
+  const number = input.settings.edge?.number ?? FOUNDING_EDGE
+  const own = number === FOUNDING_EDGE ? [] : numberedAddressesOf(number, networks)
+  const taken: Taken = { keys: new Set([input.ownPublicKey]), own, networks: [] }
   const plan: TunnelPlan = {
     peers: [],
     addresses: [],
     routes: networks.map(formatCidr),
+    sources: own.map(formatIp),
     problems: [],
   }
-  const edgeAddresses = new Set(networks.map(edgeAddressOf))
+  const edgeAddresses = new Set(
+    number === FOUNDING_EDGE ? networks.map(sharedAddressOf) : own.map(single).map(formatCidr),
+  )
   for (const peer of [...input.peers].sort((a, b) => a.nodeId - b.nodeId)) {
     const complain = (message: string) =>
       plan.problems.push({ scope: { kind: 'node', id: peer.nodeId }, message })
@@ -79,7 +96,7 @@ export function planTunnel(input: PlanInput): TunnelPlan {
     const subnets = acceptSubnets(peer, networks, input, taken, complain)
     plan.routes.push(...subnets)
     plan.peers.push(toTunnelPeer(peer, [...addresses.map(formatCidr), ...subnets]))
-    edgeAddresses.add(edgeAddressOf(homeOf(addresses[0])))
+    if (number === FOUNDING_EDGE) edgeAddresses.add(sharedAddressOf(blockOf(addresses[0].base)))
   }
   plan.addresses = [...edgeAddresses].sort()
   plan.routes = [...new Set(plan.routes)].sort()
@@ -118,6 +135,8 @@ function findAddresses(peer: Peer, networks: readonly Cidr[]): [Cidr, Cidr] | un
 }
 
 function whyRefused(peer: Peer, addresses: readonly Cidr[], taken: Taken): string | undefined {
+  if (addresses.some((address) => taken.own.some((own) => containsIp(address, own))))
+    return 'Its address is that of this edge.'
   if (!isPublicKey(peer.publicKey) || !isWireGuardKey(peer.presharedKey))
     return 'Its WireGuard key is not valid.'
   if (taken.keys.has(peer.publicKey)) return 'Its WireGuard key is used by another end of the tunnel.'
@@ -169,13 +188,14 @@ function whyNotSubnet(
   return other && `it overlaps a network of node ${other.nodeId}`
 }
 
-/** The /24 of a node's address. */
-function homeOf(address: Cidr): Cidr {
-  return { base: { family: 4, value: (address.base.value >> 8n) << 8n }, prefix: 24 }
+/** An address that the edge shares a network with nodes by: the first, for IPv4 with the length of their /24. */
+function sharedAddressOf(network: Cidr): string {
+  return `${formatIp(firstOf(network))}/${network.base.family === 4 ? 24 : network.prefix}`
 }
 
-/** The edge's end: the first address, for IPv4 with the length of the /24 that nodes share with it. */
-function edgeAddressOf(network: Cidr): string {
-  const first = formatIp({ ...network.base, value: network.base.value + 1n })
-  return `${first}/${network.base.family === 4 ? 24 : network.prefix}`
+/** The edge's only addresses: no network of nodes is its own, so that each packet to a node leaves from them. */
+function numberedAddressesOf(number: number, [network4, network6]: readonly Cidr[]): Ip[] {
+  if (!network4 || !network6) return []
+  const four = numberedAddressOf(number, network4)
+  return [four, address6For(network6, four)]
 }

@@ -17,6 +17,8 @@ export interface Lab {
   site: Host
   /** A host that only `site` reaches. */
   lan: Host
+  /** One more host at the switch, as 203.0.113.`octet`. */
+  plugIn(role: string, octet: number): Promise<Host>
   close(): Promise<void>
 }
 
@@ -30,8 +32,10 @@ export async function startLab(): Promise<Lab> {
   await server.must('ip', 'link', 'add', 'br0', 'type', 'bridge')
   await server.must('ip', 'link', 'set', 'br0', 'up')
   await addAddresses(server, 'br0', server.address, '2001:db8::1')
+  const plugged: Host[] = []
   const plugIn = async (role: string, octet: number): Promise<Host> => {
     const host = { ...(await addNamespace(`${id}-${role}`)), address: `203.0.113.${octet}` }
+    plugged.push(host)
     await connect(server, `p${octet}`, host, 'eth0')
     await server.must('ip', 'link', 'set', `p${octet}`, 'master', 'br0')
     await addAddresses(host, 'eth0', host.address, `2001:db8::${octet}`)
@@ -45,9 +49,9 @@ export async function startLab(): Promise<Lab> {
   await site.must('ip', 'addr', 'add', '192.168.7.1/24', 'dev', 'eth1')
   await addAddresses(lan, 'eth0', lan.address, 'fd77::20')
   const close = async () => {
-    for (const host of [server, visitor, site, lan]) await host.remove()
+    for (const host of [server, ...plugged, lan]) await host.remove()
   }
-  return { id, server, visitor, site, lan, close }
+  return { id, server, visitor, site, lan, plugIn, close }
 }
 
 async function addAddresses(host: Host, device: string, address4: string, address6: string): Promise<void> {

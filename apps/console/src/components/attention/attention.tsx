@@ -6,8 +6,9 @@ import { formatDate } from '../../util/time.ts'
 import { domainRowUrl, serviceRowUrl, urls } from '../../util/urls.ts'
 import { problemOf } from './use-attention.ts'
 
-/** The page on which a person can look into the problem; undefined for an edge, which has none. */
+/** The page on which a person can look into the problem. */
 export function attentionUrl({ kind, name, nodeId, type }: Attention): string | undefined {
+  if (kind === 'edge') return urls.edges()
   if (kind === 'certificate') return domainRowUrl(name)
   if (nodeId === null) return undefined
   return type === null ? urls.node(nodeId) : serviceRowUrl({ nodeId, type, name })

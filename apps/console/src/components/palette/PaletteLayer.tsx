@@ -1,4 +1,5 @@
 import type { Domain } from '@postern/contract/domains'
+import type { Edge } from '@postern/contract/edge/edge'
 import { endpoints } from '@postern/contract/endpoints/console-endpoints'
 import type { CreatedNode, Node } from '@postern/contract/nodes'
 import type { CreatedPat } from '@postern/contract/pats'
@@ -6,7 +7,7 @@ import type { Service, ServiceType } from '@postern/contract/services/services'
 import { lazy, Suspense, useState } from 'react'
 import { useNavigate } from 'react-router'
 import { useApi } from '../../api/context.ts'
-import { DomainDialog, NodeDialog, ServiceDialog } from '../../forms/dialogs.ts'
+import { DomainDialog, EdgeDialog, NodeDialog, ServiceDialog } from '../../forms/dialogs.ts'
 import { urls } from '../../util/urls.ts'
 import { attempt } from '../ask.ts'
 import { Palette } from './Palette.tsx'
@@ -21,6 +22,7 @@ export type Opened = 'palette' | 'shortcuts' | null
 type Form =
   | { node: Node | undefined }
   | { domain: Domain | undefined }
+  | { edge: Edge | undefined }
   | { type: ServiceType; of: Node; service?: Service }
   | { token: CreatedPat }
   | null
@@ -54,6 +56,8 @@ export function PaletteLayer({ opened, onOpen }: Props) {
           doors={{
             addNode: () => setForm({ node: undefined }),
             addDomain: () => setForm({ domain: undefined }),
+            addEdge: () => setForm({ edge: undefined }),
+            editEdge: (edge) => setForm({ edge }),
             expose: (type, of) => setForm({ type, of }),
             editService,
             editNode: (node) => setForm({ node }),
@@ -67,6 +71,7 @@ export function PaletteLayer({ opened, onOpen }: Props) {
       <Suspense>
         {form && 'node' in form && <NodeDialog node={form.node} onClose={goToNode} />}
         {form && 'domain' in form && <DomainDialog domain={form.domain} onClose={close} />}
+        {form && 'edge' in form && <EdgeDialog edge={form.edge} onClose={close} />}
         {form && 'of' in form && (
           <ServiceDialog node={form.of} type={form.type} service={form.service} onClose={close} />
         )}

@@ -1,4 +1,6 @@
 import type { Domain } from '@postern/contract/domains'
+import type { Edge } from '@postern/contract/edge/edge'
+import { edges as endpoints } from '@postern/contract/endpoints/edges'
 import type { Node } from '@postern/contract/nodes'
 import { type Service, ServiceType, typeName } from '@postern/contract/services/services'
 import {
@@ -8,6 +10,7 @@ import {
   KeyRound,
   type LucideIcon,
   Pencil,
+  PlugZap,
   Plus,
   Power,
   ScrollText,
@@ -19,6 +22,7 @@ import type { NavigateFunction } from 'react-router'
 import type { Rules } from '../../api/rules.ts'
 import { urls } from '../../util/urls.ts'
 import type { useDomainActions } from '../domains/use-domain-actions.tsx'
+import type { EdgeActions } from '../edges/use-edge-actions.tsx'
 import type { useManyServices } from '../many/many-services.ts'
 import { countText, NOUNS } from '../many/many-text.ts'
 import type { ServiceVerbs } from '../service-card/service-actions.tsx'
@@ -38,6 +42,8 @@ export interface Act {
 export interface Doors {
   addNode: () => void
   addDomain: () => void
+  addEdge: () => void
+  editEdge: (edge: Edge) => void
   expose: (type: ServiceType, node: Node) => void
   editService: (service: Service) => void
   editNode: (node: Node) => void
@@ -57,6 +63,7 @@ export interface Means {
     service: Service,
   ) => Pick<ServiceVerbs, 'logs' | 'why' | 'requests' | 'enable' | 'disable' | 'remove'>
   nodes: NodeActions
+  edges: Pick<EdgeActions, 'drain' | 'undrain' | 'remove'>
   domains: ReturnType<typeof useDomainActions>
   many: ReturnType<typeof useManyServices>
 }
@@ -107,6 +114,22 @@ export function nodeActs(verb: Verb, node: Node, means: Means): Act[] {
 async function removeNode(node: Node, { nodes, navigate }: Means): Promise<void> {
   const isGone = await nodes.remove(node)
   if (isGone && location.pathname === urls.node(node.id)) await navigate(urls.nodes())
+}
+
+/** As above. */
+export function edgeActs(verb: Verb, edge: Edge, { can, doors, edges }: Means): Act[] {
+  const { name, isJoined, isDrained, number } = edge
+  const act = (icon: LucideIcon, text: string, run: () => void) => [{ icon, text, name, run }]
+  if (verb === 'edit' && can.may(endpoints.editEdge))
+    return act(Pencil, `Edit ${name}`, () => doors.editEdge(edge))
+  if (verb === 'drain' && isJoined && !isDrained && can.may(endpoints.drainEdge))
+    return act(Unplug, `Drain ${name}`, () => void edges.drain(edge))
+  if (verb === 'undrain' && isJoined && isDrained && can.may(endpoints.undrainEdge))
+    return act(PlugZap, `Undrain ${name}`, () => void edges.undrain(edge))
+  // The one beside the server stays.
+  if (verb === 'delete' && number !== 1 && can.may(endpoints.removeEdge))
+    return act(Trash2, `Remove ${name}`, () => void edges.remove(edge))
+  return []
 }
 
 /** As above. */

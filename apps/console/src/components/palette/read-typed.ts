@@ -10,6 +10,8 @@ const VERBS = {
   delete: ['delete', 'remove'],
   rotate: ['rotate', 'renew'],
   copy: ['copy'],
+  drain: ['drain'],
+  undrain: ['undrain'],
   add: ['add', 'new', 'expose', 'publish'],
 } as const satisfies Record<string, readonly string[]>
 
@@ -56,7 +58,7 @@ const SAID_WITH: Partial<Record<Verb, ReadonlySet<string>>> = {
   rotate: new Set(['access', 'token', 'tokens']),
   copy: new Set(['public', 'address', 'url', 'link', 'ip']),
 }
-const KINDS = new Set(['service', 'services', 'node', 'client', 'domain'])
+const KINDS = new Set(['service', 'services', 'node', 'client', 'domain', 'edge'])
 
 /** Reads what was typed. Word order, linking words and the ends of verbs do not matter: `dis graf`, `grafana logs`. */
 export function readTyped(typed: string): Reading {

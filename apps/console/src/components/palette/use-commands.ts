@@ -1,3 +1,4 @@
+import { edges } from '@postern/contract/endpoints/edges'
 import {
   Bell,
   Blocks,
@@ -12,6 +13,7 @@ import {
   Monitor,
   Moon,
   Plus,
+  Server,
   Settings,
   Sun,
   UserRound,
@@ -34,14 +36,16 @@ const NEW_NODE = {
   text: 'Add Client',
   words: 'new node gateway',
 }
+const NEW_EDGE = { id: 'add-edge', group: 'Create', icon: Plus, text: 'Add Edge', words: 'new machine join' }
 const NEW_DOMAIN = { id: 'add-domain', group: 'Create', icon: Plus, text: 'Add Domain', words: 'new' }
 
+const EDGES_WORDS = 'machines places drain undrain join token haproxy'
 const ALERTS_WORDS = 'notifications channels e-mail smtp ntfy slack discord telegram webhook'
 const PEOPLE_WORDS = 'accounts users invite roles administrators editors viewers disable'
 const SETTINGS_WORDS = 'public host name provider acme authority environment variables configuration'
 
 /** Every page, and what is about none of the records. */
-export function useCommands({ addNode, addDomain, shortcuts }: Doors): Entry[] {
+export function useCommands({ addNode, addDomain, addEdge, shortcuts }: Doors): Entry[] {
   const navigate = useNavigate()
   const [, setScheme] = useScheme()
   const signOut = useSignOut()
@@ -59,6 +63,7 @@ export function useCommands({ addNode, addDomain, shortcuts }: Doors): Entry[] {
     page('Client / Nodes', Workflow, urls.nodes(), 'gateways tokens'),
     page('Domain Names', Globe, urls.domains(), 'domains certificates'),
     page('Services', Blocks, urls.services(), 'http tcp udp backends all'),
+    ...(can.edges ? [page('Edges', Server, urls.edges(), EDGES_WORDS)] : []),
     ...(can.alerts
       ? [
           page('Alerts', Bell, urls.alerts(), ALERTS_WORDS),
@@ -83,6 +88,7 @@ export function useCommands({ addNode, addDomain, shortcuts }: Doors): Entry[] {
     { ...help, group: 'Pages', run: () => window.open(serverUrls.docs(), '_blank', 'noopener') },
     ...(can.node.add ? [{ ...NEW_NODE, run: addNode }] : []),
     ...(can.domain.add ? [{ ...NEW_DOMAIN, run: addDomain }] : []),
+    ...(can.may(edges.addEdge) ? [{ ...NEW_EDGE, run: addEdge }] : []),
     theme('light', Sun, 'Light'),
     theme('dark', Moon, 'Dark'),
     theme('auto', Monitor, 'Follow the system'),

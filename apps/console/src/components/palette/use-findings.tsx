@@ -1,7 +1,8 @@
+import type { Edge } from '@postern/contract/edge/edge'
 import type { Found } from '@postern/contract/find'
 import type { Node } from '@postern/contract/nodes'
 import type { Service } from '@postern/contract/services/services'
-import { Blocks, Globe, Workflow } from 'lucide-react'
+import { Blocks, Globe, Server, Workflow } from 'lucide-react'
 import { useNavigate } from 'react-router'
 import { useConfig } from '../../api/queries.ts'
 import { useRules } from '../../api/rules.ts'
@@ -9,6 +10,7 @@ import { copyText } from '../../ui/copy.ts'
 import { toast } from '../../ui/feedback/Toasts.tsx'
 import { domainRowUrl, domainUrl, serviceRowUrl, urls } from '../../util/urls.ts'
 import { useDomainActions } from '../domains/use-domain-actions.tsx'
+import { useEdgeActions } from '../edges/use-edge-actions.tsx'
 import { useManyServices } from '../many/many-services.ts'
 import { useServiceVerbs } from '../service-card/service-actions.tsx'
 import { useNodeActions } from '../use-node-actions.tsx'
@@ -18,6 +20,7 @@ import {
   countServices,
   type Doors,
   domainActs,
+  edgeActs,
   exposeActs,
   type Means,
   manyActs,
@@ -85,6 +88,19 @@ export function useFindings(doors: Doors) {
     /** The records, to go to. */
     named,
     allOf,
+    /** The edges, to go to. */
+    edges: (edges: readonly Edge[]): Entry[] =>
+      edges.map(({ id, name, place }) => ({
+        id: `edge-${id}`,
+        group: 'Edges',
+        icon: Server,
+        text: name,
+        sub: place,
+        run: () => navigate(urls.edges()),
+      })),
+    /** What a verb does with each of them. */
+    edgeActs: (edges: readonly Edge[], verb: Verb): Entry[] =>
+      edges.flatMap((edge) => asEntries(`${verb}-edge-${edge.id}`, edgeActs(verb, edge, means), edge.place)),
     /** What offers itself for the best of them. */
     offered: ({ nodes: [node], services: [service] }: Found): Entry[] => [
       ...(service ? ofService('logs', service) : []),
@@ -128,6 +144,7 @@ function useMeans(doors: Doors): Means {
     addressOf: (domain) => domainUrl(domain, publicUrl),
     verbsOf: useServiceVerbs(),
     nodes: useNodeActions(),
+    edges: useEdgeActions(),
     domains: useDomainActions(),
     many: useManyServices(),
   }

@@ -16,6 +16,7 @@ const ENDPOINTS = {
   services: figures.serviceTraffic,
   nodes: figures.nodeTraffic,
   domains: figures.domainTraffic,
+  edges: figures.edgeTraffic,
 } as const
 
 type Lines = ReadonlyMap<number, Traffic['data'][number]>

@@ -23,6 +23,7 @@ import { EndsField } from '../fields/EndsField.tsx'
 import { TextField } from '../fields/TextField.tsx'
 import { RecordDialog, type RecordDialogProps } from '../shell/RecordDialog.tsx'
 import { type FormDeclaration, useFormDialog } from '../shell/use-form-dialog.ts'
+import { LocalNote } from './LocalNote.tsx'
 import { plainHint, type Route, type ServiceValues } from './service-values.ts'
 import './ServiceForm.css'
 
@@ -126,6 +127,7 @@ export function ServiceForm<In extends ServiceValues, Out>(props: Props<In, Out>
       onClose={props.onClose}
       {...props.dialog}
     >
+      {!hasTunnel(node) && !locked && <LocalNote node={node} />}
       <FormSection legend="Service" first>
         <div className="g2">
           <NodeNameField node={node} />

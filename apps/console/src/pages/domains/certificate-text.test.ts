@@ -28,6 +28,7 @@ function domain(certificate: Partial<Certificate> = {}, over: Partial<Domain> = 
     skipValidation: false,
     authentication: false,
     allowedEmails: [],
+    edges: null,
     certificate: { ...VALID, ...certificate },
     ...times,
     ...over,

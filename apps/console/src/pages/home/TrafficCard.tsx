@@ -8,7 +8,7 @@ const ALL = { value: '', text: 'All edges' }
 /** What the whole installation carried, or one of its edges. */
 export function TrafficCard() {
   const [chosen, choose] = useState(ALL.value)
-  const edges = useEdges(true).data ?? []
+  const edges = (useEdges(true).data ?? []).filter(({ isJoined }) => isJoined)
   const edge = edges.find(({ id }) => String(id) === chosen)
   return (
     <ChartCard

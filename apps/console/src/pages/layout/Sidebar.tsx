@@ -13,6 +13,7 @@ import {
   type LucideIcon,
   Mail,
   PanelLeft,
+  Server,
   Settings,
   TriangleAlert,
   UserRound,
@@ -63,9 +64,10 @@ export function Sidebar({ expanded, onExpandedChange, hints }: Props) {
         <ul>
           <Entry to={urls.domains()} icon={Globe} text="Domain Names" />
           <Entry to={urls.nodes()} icon={Workflow} text="Client / Nodes" />
+          {can.edges && <Entry to={urls.edges()} icon={Server} text="Edges" />}
           <Entry to={urls.services()} icon={Blocks} text="Services" />
           <Entry to={urls.requests()} icon={History} text="Requests" />
-          {useRules().alerts && <Entry to={urls.alerts()} icon={Bell} text="Alerts" />}
+          {can.alerts && <Entry to={urls.alerts()} icon={Bell} text="Alerts" />}
           <Entry to={urls.history()} icon={FileClock} text="History" />
         </ul>
       </nav>

@@ -9,6 +9,7 @@ import { MutedMark } from '../../components/mute/MutedMark.tsx'
 import { muteItem } from '../../components/mute/mute-item.ts'
 import { NodeDot } from '../../components/NodeDot.tsx'
 import { NodeType } from '../../components/NodeType.tsx'
+import { NodeWhy } from '../../components/NodeWhy.tsx'
 import { useNodeActions } from '../../components/use-node-actions.tsx'
 import { NodeDialog } from '../../forms/dialogs.ts'
 import { Menu } from '../../ui/overlay/Menu.tsx'
@@ -51,7 +52,7 @@ export function NodeHead({ node, streamState, onChanged }: Props) {
             </div>
           )}
         </dl>
-        {node.problem && <p className="why bad">{node.problem}</p>}
+        <NodeWhy node={node} />
       </div>
       <div className="acts">
         {streamState === 'lost' && <LiveMark state={streamState} />}

@@ -12,6 +12,7 @@ import { MutedMark } from '../../components/mute/MutedMark.tsx'
 import { muteItem } from '../../components/mute/mute-item.ts'
 import { DOT_READS, NodeDot } from '../../components/NodeDot.tsx'
 import { NodeType } from '../../components/NodeType.tsx'
+import { NodeWhy } from '../../components/NodeWhy.tsx'
 import { Page } from '../../components/Page.tsx'
 import { TrafficCell, TrafficRows } from '../../components/traffic/traffic.tsx'
 import { type NodeActions, useNodeActions } from '../../components/use-node-actions.tsx'
@@ -53,13 +54,13 @@ const COLUMNS: readonly Column<Node>[] = [
     width: 'w-26',
     className: 'c-name',
     sortBy: 'name',
-    ...cell(['id', 'name', 'address', 'problem', 'mute'], (node) => (
+    ...cell(['id', 'name', 'address', 'problem', 'fileEdges', 'mute'], (node) => (
       <>
         <Link {...OPENS_ROW} to={urls.node(node.id)} dir="auto">
           {node.name}
         </Link>{' '}
         <span className="sub mono">{node.address}</span> <MutedMark mute={node.mute} />
-        {node.problem && <p className="why bad">{node.problem}</p>}
+        <NodeWhy node={node} />
       </>
     )),
   },

@@ -14,7 +14,15 @@ beforeAll(async () => {
   await mkdir(rest.certificates, { recursive: true })
   const { chain, privateKey } = await makeRealCertificate(0, ['gate.example.com'])
   await writeFile(certificate(0), chain + privateKey)
-  for (const list of [certificateList, rest.routes, rest.lists, rest.nodes, rest.signIn, rest.challenges])
+  for (const list of [
+    certificateList,
+    rest.routes,
+    rest.lists,
+    rest.nodes,
+    rest.signIn,
+    rest.challenges,
+    rest.edge,
+  ])
     await writeFile(list, '')
 })
 afterAll(() => rm(root, { recursive: true, force: true }))
@@ -77,6 +85,22 @@ test.each(PLACES)('HAProxy takes the largest configuration of an installation at
     expect(await check(optionsFor(host, changes))).toMatchObject({
       code: 0,
       // From 3.1 on HAProxy asks for a setting that 3.0 does not know; our Lua asks for no booleans.
+      stderr: expect.not.stringMatching(/(WARNING|ALERT)(?!.*bool-sample-conversion)/),
+    })
+})
+
+test('HAProxy takes as many servers elsewhere as there can be', async () => {
+  const { chain, privateKey } = await makeRealCertificate(0, ['server.postern.internal'])
+  const addresses = ['203.0.113.1', '203.0.113.2', '2001:db8::1', '2001:db8::2', '203.0.113.3']
+  const farServers = {
+    addresses: addresses.map((host) => ({ host, port: 8443 })),
+    root: chain,
+    name: 'server.postern.internal',
+    proof: chain + privateKey,
+  }
+  for (const servers of [farServers, { ...farServers, addresses: farServers.addresses.slice(0, 1) }])
+    expect(await check(optionsFor('gate.example.com', { farServers: servers }))).toMatchObject({
+      code: 0,
       stderr: expect.not.stringMatching(/(WARNING|ALERT)(?!.*bool-sample-conversion)/),
     })
 })

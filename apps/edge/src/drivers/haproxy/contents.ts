@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
+import { DRAINED } from '@postern/render/haproxy/health'
 import type { RenderedRoutes } from '@postern/render/haproxy/maps/address-owners'
 import { renderChallenges } from '@postern/render/haproxy/maps/challenges'
+import { renderEdgeMap } from '@postern/render/haproxy/maps/edge'
 import { createRouteTable } from '@postern/render/haproxy/maps/route-table'
 import { parseRouteLine } from '@postern/render/haproxy/maps/routes'
 import { createSignInTable } from '@postern/render/haproxy/maps/sign-in'
@@ -59,6 +61,7 @@ export function createContents(parts: ContentsParts): Contents {
     nodes: createRuntimeMap(socket, paths.nodes),
     signIn: createRuntimeMap(socket, paths.signIn),
     challenges: createRuntimeMap(socket, paths.challenges),
+    edge: createRuntimeMap(socket, paths.edge),
   }
   const nodeStates = createNodeStates({ ...parts, exec: parts.options.exec, map: maps.nodes })
   let routes: RouteSections = new Map()
@@ -69,7 +72,8 @@ export function createContents(parts: ContentsParts): Contents {
   return {
     want(wanted) {
       routes = wanted.routes
-      const rendered = table.update(routes, [wanted.settings.publicHost, ...wanted.settings.formerHosts])
+      const { publicHost, formerHosts, edge } = wanted.settings
+      const rendered = table.update(routes, [publicHost, ...formerHosts], edge?.servesConsole === false)
       const before = challenges
       challenges = renderChallenges(wanted.challenges ?? [])
       const next = {
@@ -77,11 +81,13 @@ export function createContents(parts: ContentsParts): Contents {
         lists: { lines: rendered.lists, touched: rendered.touched.lists },
         signIn: signInTable.update(wanted.signIns, wanted.settings, rendered.routes),
         challenges: { lines: challenges, touched: new Set([...before.keys(), ...challenges.keys()]) },
+        edge: { lines: renderEdgeMap(wanted.settings), touched: new Set([DRAINED]) },
       }
       maps.routes.want(next.routes)
       maps.lists.want(next.lists)
       maps.signIn.want(next.signIn)
       maps.challenges.want(next.challenges)
+      maps.edge.want(next.edge)
       mapFiles.want(next)
       return rendered
     },
@@ -89,6 +95,7 @@ export function createContents(parts: ContentsParts): Contents {
     async apply(wanted, rendered, pid) {
       await certificates.apply(wanted.isQuick ?? false)
       await nodeStates.apply()
+      await applyMap(maps.edge)
       await applyMap(maps.challenges)
       // A route must never name a list that does not exist yet, or no longer.
       await applyMap(maps.lists, 'others too')

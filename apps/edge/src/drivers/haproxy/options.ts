@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os'
 import type { Challenge, EdgeCertificate, TunnelSettings } from '@postern/contract/edge/desired-state'
 import type { Exec } from '@postern/host/processes/exec'
 import type { SignInSections } from '@postern/render/haproxy/maps/sign-in'
-import type { HaproxyOptions, HaproxyTimeouts, PortSpan } from '@postern/render/haproxy/options'
+import type { FarServers, HaproxyOptions, HaproxyTimeouts, PortSpan } from '@postern/render/haproxy/options'
 import { spansWithout } from '@postern/render/haproxy/ports'
 import type { RouteSections } from '@postern/render/resolved-route'
 import type { SystemUser } from '../../system-user.ts'
@@ -18,7 +18,7 @@ export interface HaproxyWanted {
   certificates: readonly EdgeCertificate[]
   /** Default: none. */
   challenges?: readonly Challenge[]
-  settings: Pick<TunnelSettings, 'publicHost' | 'formerHosts' | 'signInKeys' | 'identityKeys'>
+  settings: Pick<TunnelSettings, 'publicHost' | 'formerHosts' | 'signInKeys' | 'identityKeys' | 'edge'>
   /** Whether the log has the queries of requests; default: it has not. */
   logQuery?: boolean
   /** Skips checks of what has not changed since the last full check; default: false. */
@@ -30,6 +30,8 @@ export interface HaproxyDriverOptions {
   /** HAProxy's own directory; made when absent. */
   directory: string
   serverSocket: string
+  /** At an edge elsewhere: its servers now, instead of the socket. */
+  findFarServers?: (() => Promise<FarServers>) | undefined
   /** The directory of the lanes; made when absent. */
   lanes: string
   /** The root directory of a HAProxy that has its own user; it contains the server's socket and the lanes. */
@@ -97,6 +99,7 @@ export async function findOptions(
   return {
     directory: options.directory,
     serverSocket: options.serverSocket,
+    farServers: await options.findFarServers?.(),
     lanes: options.lanes,
     root: options.root,
     addresses,

@@ -29,6 +29,7 @@ const Route = z.object({
   protocol: z.optional(z.string()),
   type: z.optional(z.string()),
   metric: z.optional(z.number()),
+  prefsrc: z.optional(z.string()),
 })
 export type IpRoute = z.infer<typeof Route>
 
@@ -61,6 +62,12 @@ export function addressesOf(link: Link): string[] {
 export function destinationOf(route: IpRoute): string | undefined {
   const cidr = findCidr(route.dst)
   return cidr && formatCidr(cidr)
+}
+
+/** The address from which packets leave by a route, in its one spelling; null: the kernel chooses. */
+export function sourceOf(route: IpRoute): string | null {
+  const ip = findIp(route.prefsrc ?? '')
+  return ip ? formatIp(ip) : null
 }
 
 /**

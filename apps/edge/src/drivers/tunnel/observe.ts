@@ -11,6 +11,7 @@ import {
   occupiedNetworks,
   parseLinks,
   parseRoutes,
+  sourceOf,
 } from './ip-json.ts'
 import type { ObservedTunnel } from './steps.ts'
 import { findTunnel } from './wg.ts'
@@ -46,7 +47,7 @@ export async function observeTunnel(
   const held = link && (await findTunnel(exec, name))
   const routes = all.flatMap((route) => {
     const destination = route.dev === name && destinationOf(route)
-    return destination ? [{ destination, kernel: route.protocol === 'kernel' }] : []
+    return destination ? [{ destination, kernel: route.protocol === 'kernel', source: sourceOf(route) }] : []
   })
   const disabled = await exec.readFile(`/proc/sys/net/ipv6/conf/${name}/disable_ipv6`)
   return {

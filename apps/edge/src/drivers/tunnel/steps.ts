@@ -21,8 +21,8 @@ export interface ObservedTunnel {
   up: boolean
   held: Tunnel
   addresses: string[]
-  /** Destinations; `kernel` ones come and go with the addresses. */
-  routes: { destination: string; kernel: boolean }[]
+  /** Destinations; `kernel` ones come and go with the addresses. `source`: null, where the kernel chooses it. */
+  routes: { destination: string; kernel: boolean; source: string | null }[]
   /** Networks whose packets leave through the tunnel only. */
   barriers: string[]
 }
@@ -42,14 +42,24 @@ export function planSteps(wanted: WantedTunnel, observed: ObservedTunnel): Step[
   })
   const newAddresses = wanted.addresses.filter((each) => !observed.addresses.includes(each))
   const comingRoutes = newAddresses.map((each) => networkOf(each))
-  const present = observed.routes.map((route) => route.destination)
+  const isRight = ({ destination, kernel, source }: ObservedTunnel['routes'][number]) =>
+    kernel || source === sourceFor(destination, wanted.sources)
+  const present = observed.routes.filter(isRight).map((route) => route.destination)
   const newRoutes = wanted.routes.filter((each) => !present.includes(each) && !comingRoutes.includes(each))
+  const from = (network: string) => {
+    const source = sourceFor(network, wanted.sources)
+    return source === null ? [] : ['src', source]
+  }
   const inSync = isInSync(wanted, observed.held)
   const homes = [...wanted.addresses, ...observed.addresses].map((each) => networkOf(each))
   const oldRoutes = observed.routes.filter(
-    ({ destination, kernel }) =>
-      !kernel && !wanted.routes.includes(destination) && !homes.includes(destination),
+    (route) =>
+      isRight(route) &&
+      !route.kernel &&
+      !wanted.routes.includes(route.destination) &&
+      !homes.includes(route.destination),
   )
+  const misled = observed.routes.filter((route) => !isRight(route))
   return [
     ...wanted.barriers
       .filter((each) => !observed.barriers.includes(each))
@@ -59,7 +69,8 @@ export function planSteps(wanted: WantedTunnel, observed: ObservedTunnel): Step[
     ...(observed.up ? [] : [ip('link', 'set', 'up')]),
     ...newAddresses.map((each) => ip('addr', 'add', each, ...(each.includes(':') ? ['nodad'] : []))),
     // Never `replace`, which would take over a route that is not ours.
-    ...newRoutes.map((each) => ip('route', 'add', each, 'proto', 'static')),
+    ...misled.map(({ destination }) => ip('route', 'del', destination)),
+    ...newRoutes.map((each) => ip('route', 'add', each, 'proto', 'static', ...from(each))),
     ...oldRoutes.map(({ destination }) => ip('route', 'del', destination)),
     ...observed.addresses
       .filter((each) => !wanted.addresses.includes(each))
@@ -98,6 +109,11 @@ export function isOwnPartRight(wanted: WantedTunnel, held: Tunnel): boolean {
     held.listenPort === wanted.listenPort &&
     held.peers.every((peer) => keys.has(peer.publicKey))
   )
+}
+
+/** The source of that network's family. */
+function sourceFor(network: string, sources: readonly string[]): string | null {
+  return sources.find((source) => source.includes(':') === network.includes(':')) ?? null
 }
 
 function networkOf(address: string): string {

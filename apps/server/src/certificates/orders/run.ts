@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { ORDERS } from '../../changes/actor.ts'
 import { change, removeStated } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
+import { edgesOf } from '../../core/domains/edges.ts'
 import { PLACES } from '../../core/secrets/secrets.ts'
 import type { OrderRow } from '../../db/schema.ts'
 import { readChain, renewalId, type SignedChain } from '../acme/chain.ts'
@@ -144,11 +145,21 @@ async function answer(
     })
   await run.keep({ step: 'preparing' })
   const revision = await publish(run, challenge.token, await client.thumbprint())
-  await whenApplied(run.context, revision, run.signal)
+  const { edges } = await getDomainEdges(run)
+  await whenApplied(run.context, { revision, at: edgesOf({ edges }) }, run.signal)
   await run.keep({ step: 'validating' })
   // The authority may already be checking since before a restart; it is not asked twice.
   if (challenge.status === 'pending' || challenge.status === undefined)
     await client.startChallenge(account, challenge.url)
+}
+
+/** The authority may ask at each of them. */
+async function getDomainEdges({ context, row }: OrderRun): Promise<{ edges: string | null }> {
+  return await context.db
+    .selectFrom('domains')
+    .select('edges')
+    .where('id', '=', row.domain_id)
+    .executeTakeFirstOrThrow()
 }
 
 /** @returns the revision in which the edges have the answer */

@@ -47,6 +47,7 @@ const SIGHT: Record<keyof Database, Sight> = {
   freed_domains: 'nothing',
   used_names: 'nothing',
   challenges: 'nothing',
+  join_tokens: 'nothing',
   users: 'nothing',
   authenticators: 'nothing',
   passkeys: 'nothing',

@@ -15,6 +15,7 @@ const lab = shared(() => startAlertLab({ isMeasured: true }))
 /** Online until the end, but for the first ones. */
 const tellNodes = (ids: readonly number[], lost: number) =>
   lab.server.context.live.update(
+    1,
     ids.map((nodeId, index) => ({
       ...{ nodeId, rx: 0, tx: 0, clientIp: null, reachable: index >= lost },
       latestHandshake: index >= lost ? lab.server.now + 1000 * MINUTE : lab.server.now - 4 * MINUTE,

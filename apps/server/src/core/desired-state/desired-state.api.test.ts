@@ -156,7 +156,7 @@ describe('5,000 routes and 1,000 certificates', () => {
       let answer: string[] = []
       const cost = await costMs(async () => {
         await client.patch(`/api/services/${nodeId}/http/${serviceId}`, { backendPort: 2000 + i })
-        answer = await server.context.desiredState.read(known)
+        answer = await server.context.desiredState.read(1, known)
       })
       costs.push(cost)
       const { hashes: next, sections } = JSON.parse(answer.join(''))
@@ -200,7 +200,7 @@ describe('5,000 routes and 1,000 certificates', () => {
 async function readAnew(): Promise<StateAnswer> {
   const { context } = server
   const fresh = createDesiredState(context)
-  return JSON.parse((await fresh.read({})).join(''))
+  return JSON.parse((await fresh.read(1, {})).join(''))
 }
 
 let filled = 0

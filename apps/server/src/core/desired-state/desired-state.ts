@@ -1,21 +1,32 @@
-import type { EdgeCertificate, SectionHashes, TunnelSettings } from '@postern/contract/edge/desired-state'
+import {
+  certificatesSectionOf,
+  type EdgeCertificate,
+  type SectionHashes,
+  type TunnelSettings,
+} from '@postern/contract/edge/desired-state'
 import type { Kysely } from 'kysely'
+import { INSTALLATION_CERTIFICATE } from '../../certificates/store.ts'
 import type { ServerConfig } from '../../config.ts'
-import type { Database } from '../../db/schema.ts'
+import type { Database, EdgeRow } from '../../db/schema.ts'
+import type { OwnLeaves } from '../edges/own-leaves.ts'
+import { listServers } from '../edges/servers.ts'
+import { NotFoundError } from '../errors.ts'
 import { PLACES, type Secrets } from '../secrets/secrets.ts'
 import type { Identities } from '../sign-in/identities.ts'
 import type { SignInKeys } from '../sign-in/keys.ts'
 import type { Tunnel } from '../tunnel/tunnel.ts'
-import { createStatedRows, inBatches, type StatedRows, updateStatedRows } from './rows.ts'
-import { hashOf, type TextSections } from './sections.ts'
+import { createStatedRows, inBatches, updateStatedRows } from './rows.ts'
+import { type StateView, viewOf } from './scope.ts'
+import { hashOf } from './sections.ts'
 
 /** The desired state as the edges fetch it. */
 export interface DesiredState {
   /**
-   * @returns a StateAnswer as JSON, in pieces: one snapshot, with the sections whose hash the caller does not hold.
-   * As one text, a large installation's state would be in memory several times
+   * @returns a StateAnswer for this edge as JSON, in pieces: one snapshot, with the sections whose hash the edge does not
+   * hold. As one text, a large installation's state would be in memory several times
+   * @throws NotFoundError when the edge was removed
    */
-  read(known: SectionHashes): Promise<string[]>
+  read(edgeId: number, known: SectionHashes): Promise<string[]>
 }
 
 interface Parts {
@@ -25,6 +36,7 @@ interface Parts {
   signInKeys: Pick<SignInKeys, 'all'>
   identities: Pick<Identities, 'publicKeys'>
   config: Pick<ServerConfig, 'settings' | 'publicHost' | 'ownHosts'>
+  ownLeaves: OwnLeaves
 }
 
 /** Keeps the rows as texts between two reads, and reads only changed ones. */
@@ -33,19 +45,26 @@ export function createDesiredState(parts: Parts): DesiredState {
   /** Which of the rows are published depends on them. */
   let hosts = ''
   return {
-    read: (known) =>
+    read: (edgeId, known) =>
       parts.db.transaction().execute(async (tx) => {
         const now = parts.config.ownHosts.join()
         if (now !== hosts) rows = createStatedRows()
         hosts = now
         await updateStatedRows(tx, rows, parts)
-        return await answerOf(tx, parts, rows, { settings: JSON.stringify(settingsOf(parts)), known })
+        const edges = await tx.selectFrom('edges').selectAll().execute()
+        const edge = edges.find(({ id }) => id === edgeId)
+        if (!edge) throw new NotFoundError('Edge')
+        const own = await parts.ownLeaves.find(edge)
+        const settings = JSON.stringify(settingsOf(parts, edge))
+        return await answerOf(tx, parts, viewOf(rows, edge, edges), { settings, known, own })
       }),
   }
 }
 
-function settingsOf({ tunnel, signInKeys, identities, config }: Parts): TunnelSettings {
+function settingsOf(parts: Parts, edge: EdgeRow): TunnelSettings {
+  const { tunnel, signInKeys, identities, config, secrets } = parts
   const { settings, publicHost, ownHosts } = config
+  const privateKey = edge.private_key && secrets.open(edge.private_key, PLACES.edge(edge.id))
   return {
     publicHost,
     formerHosts: ownHosts.filter((host) => host !== publicHost),
@@ -54,7 +73,13 @@ function settingsOf({ tunnel, signInKeys, identities, config }: Parts): TunnelSe
       megabytes: settings.POSTERN_REQUESTS_MB,
       hasQueries: settings.POSTERN_REQUESTS_QUERY === 'yes',
     },
-    tunnelPrivateKey: tunnel.privateKey,
+    edge: {
+      number: edge.number,
+      servesConsole: edge.is_console === 1,
+      isDrained: edge.is_drained === 1,
+    },
+    servers: listServers(config),
+    tunnelPrivateKey: privateKey ?? tunnel.privateKey,
     tunnelNetwork4: tunnel.network4,
     tunnelNetwork6: tunnel.network6,
     signInKeys: signInKeys.all().map(({ id, secret }) => ({ id, secret })),
@@ -62,11 +87,18 @@ function settingsOf({ tunnel, signInKeys, identities, config }: Parts): TunnelSe
   }
 }
 
+interface Asked {
+  settings: string
+  known: SectionHashes
+  /** Instead of the installation's certificate. */
+  own: EdgeCertificate | null
+}
+
 async function answerOf(
   tx: Kysely<Database>,
   { secrets }: Pick<Parts, 'secrets'>,
-  rows: StatedRows,
-  { settings, known }: { settings: string; known: SectionHashes },
+  view: StateView,
+  { settings, known, own }: Asked,
 ): Promise<string[]> {
   const hashes: SectionHashes = { settings: hashOf(settings) }
   const differs = (name: string, hash: string) => {
@@ -74,19 +106,27 @@ async function answerOf(
     return known[name] !== hash
   }
   // Sorted, so that the same rows are the same answer whatever their history.
-  const changed = (sections: TextSections) =>
-    [...sections.hashes()].flatMap(([name, hash]) => (differs(name, hash) ? name : [])).sort()
-  const { peers, routes, ports, signIns, challenges } = rows
-  const texts = Object.entries({ peers, routes, ports, signIns, challenges }).flatMap(([name, sections]) => [
-    ...listOf(name, changed(sections).map(sections.textOf)),
+  const changedOf = (all: ReadonlyMap<string, string>) =>
+    [...all]
+      .filter(([name, hash]) => differs(name, hash))
+      .map(([name]) => name)
+      .sort()
+  const { certificates, revision, ...others } = view
+  const texts = Object.entries(others).flatMap(([name, sections]) => [
+    ...listOf(name, changedOf(sections.hashes()).map(sections.textOf)),
     ',',
   ])
-  const certificates = changed(rows.certificates).flatMap(rows.certificates.idsOf)
+  const all = new Map(certificates.hashes())
+  const ownSection = certificatesSectionOf(INSTALLATION_CERTIFICATE)
+  if (own) all.set(ownSection, hashOf(`${all.get(ownSection) ?? ''} ${own.chain}`))
+  const changed = changedOf(all)
+  const ownTexts = own && changed.includes(ownSection) ? [JSON.stringify(own)] : []
+  const stored = await readCertificates(tx, secrets, changed.flatMap(certificates.idsOf))
   const ownSettings = known.settings === hashes.settings ? '' : `"settings":${settings},`
   return [
-    `{"revision":${rows.revision},"hashes":${JSON.stringify(hashes)},"sections":{${ownSettings}`,
+    `{"revision":${revision},"hashes":${JSON.stringify(hashes)},"sections":{${ownSettings}`,
     ...texts,
-    ...listOf('certificates', await readCertificates(tx, secrets, certificates)),
+    ...listOf('certificates', [...ownTexts, ...stored]),
     '}}',
   ]
 }

@@ -19,7 +19,7 @@ const DOMAIN = 'app.example.com'
 
 /** What the edges get, by the kept rows. */
 async function read() {
-  const { sections } = JSON.parse((await server.context.desiredState.read({})).join('')) as StateAnswer
+  const { sections } = JSON.parse((await server.context.desiredState.read(1, {})).join('')) as StateAnswer
   return {
     peers: sections.peers.length,
     routes: sections.routes.filter(({ system }) => !system).length,

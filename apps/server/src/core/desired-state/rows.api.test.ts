@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto'
 import type { StateAnswer } from '@postern/contract/edge/desired-state'
 import { rowsOf } from '@postern/contract/sections'
+import { createWireGuardKeys } from '@postern/host/wireguard-keys'
 import { writeRows } from '@postern/testkit/rows'
 import { startTestServer } from '@postern/testkit/server'
 import { shared } from '@postern/testkit/shared'
@@ -54,6 +56,7 @@ function valuesOf(): Values {
       ssl: [null, 'self-signed', 'certbot'],
       skip_validation: flags,
       authentication: flags,
+      edges: [null, '[1]', '[2,3]', '[3]'],
       updated_at: anyTime,
     },
     certificates: {
@@ -116,9 +119,10 @@ test('after any changes of any columns, the state kept up to date, here and on a
   const secrets: Pick<Secrets, 'open'> = { open: (text) => text }
   const make = () => createDesiredState({ ...context, secrets })
   const kept = make()
-  const read = async (state: ReturnType<typeof make>, known = {}): Promise<StateAnswer> =>
-    JSON.parse((await state.read(known)).join(''))
-  let held: HeldState | undefined
+  const read = async (state: ReturnType<typeof make>, edge: number, known = {}): Promise<StateAnswer> =>
+    JSON.parse((await state.read(edge, known)).join(''))
+  const edges = [1, await addEdge(2, 1), await addEdge(3, 0)]
+  const held = new Map<number, HeldState>()
   let done = 0
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), async (steps) => {
@@ -129,16 +133,31 @@ test('after any changes of any columns, the state kept up to date, here and on a
           () => undefined,
         )
       }
-      const whole = await read(make())
-      expect(await read(kept)).toEqual(whole)
-      const known: Record<string, string> = held?.hashes ?? {}
-      held = readAnswer(await read(kept, known), held, known).state
-      expect(sorted(held)).toEqual(sorted(readAnswer(whole, undefined, {}).state))
+      for (const edge of edges) {
+        const whole = await read(make(), edge)
+        expect(await read(kept, edge)).toEqual(whole)
+        const known: Record<string, string> = held.get(edge)?.hashes ?? {}
+        const { state } = readAnswer(await read(kept, edge, known), held.get(edge), known)
+        held.set(edge, state)
+        expect(sorted(state)).toEqual(sorted(readAnswer(whole, undefined, {}).state))
+      }
     }),
     { numRuns: 250 },
   )
   expect(done).toBeGreaterThan(250)
 }, 120_000)
+
+/** @returns its id */
+async function addEdge(number: number, is_console: 0 | 1): Promise<number> {
+  const { privateKey: private_key, publicKey: public_key } = createWireGuardKeys(randomBytes(32))
+  const row = { name: `edge ${number}`, token_hash: `${number}`, created_at: '', number, is_console }
+  const { id } = await server.context.db
+    .insertInto('edges')
+    .values({ ...row, private_key, public_key })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  return id
+}
 
 async function take(tx: Transaction<Database>, revision: number, each: Step, values: Values): Promise<void> {
   const { table, kind } = each

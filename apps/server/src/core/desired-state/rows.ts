@@ -16,7 +16,7 @@ import { findServiceFault, serviceFault } from '../publishing/rule.ts'
 import { PLACES, type Secrets } from '../secrets/secrets.ts'
 import type { Tunnel } from '../tunnel/tunnel.ts'
 import { peerOf, portRouteOf, type RoutedNode, routedNodeOf, routeOf } from './records.ts'
-import { createTextSections, hashOf, type TextSections } from './sections.ts'
+import { createTextSections, hashOf, type Mark, type TextSections } from './sections.ts'
 
 /** The content of the desired state at `revision`. */
 export interface StatedRows {
@@ -24,6 +24,8 @@ export interface StatedRows {
   nodes: Map<number, RoutedNode>
   /** Their names. */
   domains: Map<number, string>
+  /** Those that are not at all edges. */
+  limited: Set<number>
   peers: TextSections
   routes: TextSections
   ports: TextSections
@@ -53,6 +55,7 @@ export function createStatedRows(): StatedRows {
     revision: NEVER,
     nodes: new Map(),
     domains: new Map(),
+    limited: new Set(),
     peers: createTextSections(peersSectionOf),
     routes: createTextSections(routesSectionOf),
     ports: createTextSections(portsSectionOf),
@@ -110,7 +113,7 @@ async function readNodes(tx: Kysely<Database>, rows: StatedRows, parts: StatedPa
       rows.nodes.set(node.id, routedNodeOf(node))
       const peer = peerTextOf(node, parts)
       if (peer === undefined) rows.peers.remove(node.id)
-      else rows.peers.set(node.id, peer)
+      else rows.peers.set(node.id, peer, {})
     }
   }
 }
@@ -126,16 +129,18 @@ function peerTextOf(node: NodeRow, { secrets, tunnel }: StatedParts): string | u
 async function readDomains(tx: Kysely<Database>, rows: StatedRows): Promise<void> {
   const changed = await tx
     .selectFrom('domains')
-    .select(['id', 'domain', 'authentication'])
+    .select(['id', 'domain', 'authentication', 'edges'])
     .where('revision', '>', rows.revision)
     .execute()
   for (const some of inBatches(changed)) {
     const members = await readEntries(tx, some)
-    for (const { id, domain, authentication } of some) {
+    for (const { id, domain, authentication, edges } of some) {
       rows.domains.set(id, domain)
+      if (edges === null) rows.limited.delete(id)
+      else rows.limited.add(id)
       const signIn: SignIn = { id, domain, members: members.get(id) ?? [] }
       if (authentication === 0) rows.signIns.remove(id)
-      else rows.signIns.set(id, JSON.stringify(signIn))
+      else rows.signIns.set(id, JSON.stringify(signIn), { edges })
     }
   }
 }
@@ -162,13 +167,14 @@ async function readCertificates(tx: Kysely<Database>, rows: StatedRows): Promise
     const changed = await tx
       .selectFrom('certificates')
       .leftJoin('domains', 'domains.id', 'certificates.domain_id')
-      .select(['certificates.id', 'domain', 'chain', 'private_key'])
+      .select(['certificates.id', 'domain_id', 'domain', 'edges', 'chain', 'private_key'])
       .where('certificates.id', 'in', ids)
       .execute()
-    for (const { id, domain, chain, private_key } of changed) {
+    for (const { id, domain_id, domain, edges, chain, private_key } of changed) {
       rows.certificateIds.add(id)
+      const mark: Mark = { edges, ...(domain_id === null && { of: 'console' }) }
       if (chain === null || private_key === null) rows.certificates.remove(id)
-      else rows.certificates.set(id, hashOf([domain, chain, private_key].join(':')))
+      else rows.certificates.set(id, hashOf([domain, chain, private_key].join(':')), mark)
     }
   }
 }
@@ -193,11 +199,11 @@ async function readChallenges(tx: Kysely<Database>, rows: StatedRows): Promise<v
     const changed = await tx
       .selectFrom('challenges')
       .innerJoin('domains', 'domains.id', 'challenges.domain_id')
-      .select(['challenges.id', 'domain', 'token', 'thumbprint'])
+      .select(['challenges.id', 'domain', 'edges', 'token', 'thumbprint'])
       .where('challenges.id', 'in', ids)
       .execute()
-    for (const challenge of changed)
-      rows.challenges.set(challenge.id, JSON.stringify(challenge satisfies Challenge))
+    for (const { edges, ...challenge } of changed)
+      rows.challenges.set(challenge.id, JSON.stringify(challenge satisfies Challenge), { edges })
   }
 }
 
@@ -219,13 +225,28 @@ async function readServices(
       if (!node) continue
       left.add(rows.services.get(service.id) ?? null).add(service.domain_id)
       placeService(rows, service)
+      const mark = markOf(service, node)
       if (findServiceFault(service, parts.config.ownHosts) !== null) withhold(rows, service.id)
       else if (service.type === 'http')
-        rows.routes.set(service.id, JSON.stringify(routeOf(service, node, service.domain, parts.tunnel)))
+        rows.routes.set(
+          service.id,
+          JSON.stringify(routeOf(service, node, service.domain, parts.tunnel)),
+          mark,
+        )
       else
-        rows.ports.set(service.id, JSON.stringify(portRouteOf(service, node, service.domain, parts.tunnel)))
+        rows.ports.set(
+          service.id,
+          JSON.stringify(portRouteOf(service, node, service.domain, parts.tunnel)),
+          mark,
+        )
     }
   }
+}
+
+function markOf(service: { edges: string | null; system: number }, { target }: RoutedNode): Mark {
+  const mark = { edges: service.edges }
+  if (service.system === 1) return { ...mark, of: 'console' }
+  return target.kind === 'local' ? { ...mark, of: 'local' } : mark
 }
 
 /** With the reason why the rules forbid a service that an agent publishes. */
@@ -236,7 +257,7 @@ function selectJudged(tx: Kysely<Database>) {
     .leftJoin('domains', 'domains.id', 'services.domain_id')
     .leftJoin('publications', 'publications.service_id', 'services.id')
     .selectAll('services')
-    .select(['domains.domain', 'publications.source', serviceFault.as('published_fault')])
+    .select(['domains.domain', 'domains.edges', 'publications.source', serviceFault.as('published_fault')])
 }
 
 function placeService(
@@ -272,6 +293,7 @@ async function dropDeleted(tx: Kysely<Database>, rows: StatedRows, left: Set<num
   await dropFrom(tx, 'challenges', challenges.size(), challenges.ids(), (id) => challenges.remove(id))
   await dropFrom(tx, 'domains', domains.size, domains.keys(), (id) => {
     domains.delete(id)
+    rows.limited.delete(id)
     rows.published.delete(id)
     rows.signIns.remove(id)
   })

@@ -17,6 +17,7 @@ import { keepDomain } from '../publishing/given.ts'
 import { readForm } from '../stale.ts'
 import { findDomainProblem, findKindProblem, findTaken, findUpdateProblems } from './checks.ts'
 import { refuseConsolesDomain } from './console-domain.ts'
+import { edgesText, findEdgesFault } from './edges.ts'
 import { findProviderProblem, refuseRequired, refuseShared, writeMembers } from './members.ts'
 import { formOf, getDomain } from './records.ts'
 import { renameDomain } from './rename.ts'
@@ -38,11 +39,18 @@ export async function createDomain(
   const message = isNew ? await findDomainProblem(context, domain, skipValidation) : undefined
   const unfit = message === undefined ? [] : [{ field: 'domain', message }]
   const noProvider = findProviderProblem(context, values.authentication)
-  refuseFindings({ invalid: [...errors, ...unfit, ...findKindProblem(values), ...noProvider], taken })
+  const noEdge = await findEdgesFault(context, context.db, values)
+  refuseFindings({
+    invalid: [...errors, ...unfit, ...findKindProblem(values), ...noProvider, ...noEdge],
+    taken,
+  })
   const form = patch.onto({})
   const issued = await context.authority.issue([form.domain])
   return await change(context, { actor, what: 'domain created' }, async (tx, revision) => {
-    refuseFindings({ invalid: [], taken: await findTaken(tx, form.domain) })
+    refuseFindings({
+      invalid: await findEdgesFault(context, tx, form),
+      taken: await findTaken(tx, form.domain),
+    })
     const id = await insertDomain(context, tx, { ...form, issued, revision })
     const value = await getDomain({ ...context, db: tx }, id)
     return { value, touched: { domains: [id] }, name: form.domain }
@@ -51,7 +59,7 @@ export async function createDomain(
 
 interface NewDomain
   extends Pick<DomainForm, 'domain' | 'ssl' | 'skipValidation'>,
-    Partial<Pick<DomainForm, 'authentication' | 'allowedEmails'>> {
+    Partial<Pick<DomainForm, 'authentication' | 'allowedEmails' | 'edges'>> {
   issued: IssuedCertificate
   revision: number
 }
@@ -71,6 +79,7 @@ export async function insertDomain(
       ssl: form.ssl,
       skip_validation: flag(form.skipValidation),
       authentication: flag(form.authentication ?? false),
+      edges: edgesText(form.edges ?? null),
       revision,
       created_at: now,
       updated_at: now,
@@ -106,8 +115,9 @@ export async function updateDomain(
   const used = isRenamed ? await findUsedByOthers(context.db, id, domain) : []
   const foreign = isRenamed ? findForeignName(context) : []
   const noProvider = findProviderProblem(context, values.authentication, before.authentication)
+  const noEdge = await findEdgesFault(context, context.db, values, before)
   refuseFindings({
-    invalid: [...errors, ...foreign, ...unfit, ...used, ...findKindProblem(values), ...noProvider],
+    invalid: [...errors, ...foreign, ...unfit, ...used, ...findKindProblem(values), ...noProvider, ...noEdge],
     taken,
   })
   const isLeaving = before.ssl === 'certbot' && values.ssl !== 'certbot'
@@ -119,7 +129,7 @@ export async function updateDomain(
     refuseRenamedMeanwhile(before, current)
     const used = isRenamed ? await findUsedByOthers(tx, id, domain) : []
     refuseFindings({
-      invalid: [...findKindProblem(form), ...used],
+      invalid: [...findKindProblem(form), ...used, ...(await findEdgesFault(context, tx, form, current))],
       taken: isRenamed ? await findTaken(tx, domain) : [],
     })
     await refuseRequired(tx, id, form.authentication)
@@ -133,6 +143,7 @@ export async function updateDomain(
       ssl: form.ssl,
       skip_validation: flag(form.skipValidation),
       authentication: flag(form.authentication),
+      edges: edgesText(form.edges),
       updated_at: nextTime(context.clock(), current.updated_at),
     })
     const value = await getDomain({ ...context, db: tx }, id)

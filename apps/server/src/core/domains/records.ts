@@ -10,6 +10,7 @@ import type { Database, DomainRow } from '../../db/schema.ts'
 import { hasText } from '../columns.ts'
 import { NotFoundError } from '../errors.ts'
 import { listOrPage } from '../pages.ts'
+import { edgesOf } from './edges.ts'
 import { readMembers } from './members.ts'
 
 /** The database, or the transaction of a change. */
@@ -93,6 +94,7 @@ function toDomain(row: DomainRow, certificate: Certificate, allowedEmails: strin
     skipValidation: row.skip_validation === 1,
     authentication: row.authentication === 1,
     allowedEmails,
+    edges: edgesOf(row),
     certificate,
     created_at: row.created_at,
     updated_at: row.updated_at,
@@ -101,6 +103,6 @@ function toDomain(row: DomainRow, certificate: Certificate, allowedEmails: strin
 
 /** The record of a domain as the form that a PATCH is laid over. */
 export function formOf(domain: Domain): Record<string, unknown> {
-  const { ssl, skipValidation, authentication, allowedEmails } = domain
-  return { domain: domain.domain, ssl, skipValidation, authentication, allowedEmails }
+  const { ssl, skipValidation, authentication, allowedEmails, edges } = domain
+  return { domain: domain.domain, ssl, skipValidation, authentication, allowedEmails, edges }
 }

@@ -14,13 +14,16 @@ import type { LiveFigures } from '../nodes/figures.ts'
 import type { EdgeView } from '../services/state.ts'
 import { createTraces, type TraceRequest, type Traces } from '../why/traces.ts'
 import { createAsks, type Search } from './asks.ts'
+import { followNames } from './follow-names.ts'
 import { type KnownEdge, listEdges, listOwnProblems } from './list.ts'
 import { familiesOf, listAll, listByIds, listTouched, listTurned } from './touched.ts'
+import { whyNotVersion } from './versions.ts'
 
 /** The connection to one edge. */
 export interface EdgeLink {
   send(hint: EdgeHint): void
-  close(): void
+  /** @param why it is not spoken with; absent when a newer connection takes its place */
+  close(why?: string): void
 }
 
 /** Takes a parsed message of a connected edge. */
@@ -33,8 +36,10 @@ export interface EdgeSession {
 export interface EdgeHub {
   /** A second connection of the same edge ends the first. */
   connect(edgeId: number, link: EdgeLink): EdgeSession
-  /** The last reports of connected edges. */
+  /** The last reports of connected edges, in the order of their numbers. */
   views(): EdgeView[]
+  /** Edges that broke off a short while ago, and may still have visitors: those that are drained have none. */
+  lost(): { id: number; name: string }[]
   /**
    * Asks the first edge that is connected for what it sees of an address; what it sees comes to `onSight`, `end` last.
    * @returns what ends the listening, or why no edge can be asked
@@ -54,7 +59,7 @@ export interface EdgeHub {
 }
 
 /** What of the server may fail while the rest of it works. */
-type ServerPart = 'console' | 'metrics'
+type ServerPart = 'console' | 'metrics' | 'control'
 
 interface Parts {
   db: Kysely<Database>
@@ -63,6 +68,8 @@ interface Parts {
   counts: Counts
   logs: LogHub
   log: Logger
+  /** Of this server. */
+  version: string
   clock(): number
 }
 
@@ -70,6 +77,7 @@ interface Parts {
 type StateMessage = Exclude<EdgeMessage, { type: 'counts' | 'journal' | 'found' }>
 
 interface State extends KnownEdge {
+  edgeId: number
   link: EdgeLink | null
   traces: Traces
   /** What it can do beside what every edge does. */
@@ -80,16 +88,26 @@ interface State extends KnownEdge {
   vitals: EdgeVitals | null
 }
 
+/** After this time visitors, and whoever sends them, have noticed that an edge is gone. */
+const LOST_MS = 10 * 60_000
 const NOTHING: InForce = { haproxy: 0, wireguard: 0, nftables: 0 }
 const NONE_HELD = { tcp: [], udp: [] }
 
 export function createEdgeHub(parts: Parts): EdgeHub {
   const states = new Map<number, State>()
   const asks = createAsks()
+  const names = followNames(parts, (id) => {
+    parts.live.removeEdge(id)
+    states.get(id)?.link?.close()
+    states.delete(id)
+  })
   const own = new Map<ServerPart, string>()
   let hearJournal: ((line: string) => void) | undefined
   let traces = 0
-  const connected = () => [...states.values()].filter((state) => state.link !== null)
+  const connected = () =>
+    [...states.values()]
+      .filter((state) => state.link !== null)
+      .sort((a, b) => names.of(a.edgeId).number - names.of(b.edgeId).number)
   const tellAll = (hint: EdgeHint) => {
     for (const { link } of connected()) link?.send(hint)
   }
@@ -103,10 +121,11 @@ export function createEdgeHub(parts: Parts): EdgeHub {
       const before = states.get(edgeId)
       before?.link?.close()
       asks.dropAll(edgeId)
-      const state = newState(link, parts.clock(), () => ++traces)
+      const state = newState(edgeId, link, parts.clock(), () => ++traces)
       before?.traces.end()
       states.set(edgeId, state)
       welcome(parts, link)
+      names.read()
       parts.bus.emit({ kind: 'edges' })
       return {
         receive(message) {
@@ -128,7 +147,9 @@ export function createEdgeHub(parts: Parts): EdgeHub {
       }
     },
     views: () =>
-      connected().map(({ report, troubles, families }) => ({
+      connected().map(({ edgeId, report, troubles, families }) => ({
+        id: edgeId,
+        ...names.of(edgeId),
         troubles,
         inForce: report?.inForce ?? NOTHING,
         problems: report?.problems ?? [],
@@ -136,6 +157,11 @@ export function createEdgeHub(parts: Parts): EdgeHub {
         families,
         held: report?.ports?.held ?? NONE_HELD,
       })),
+    lost: () =>
+      [...states.values()]
+        .filter(({ link, lastSeen }) => link === null && parts.clock() - lastSeen < LOST_MS)
+        .map(({ edgeId }) => ({ id: edgeId, ...names.of(edgeId) }))
+        .filter(({ isDrained }) => !isDrained),
     trace(request, onSight) {
       // One that has not said yet what it can do is about to.
       const edge = connected().find(({ version }) => version !== null)
@@ -151,7 +177,7 @@ export function createEdgeHub(parts: Parts): EdgeHub {
     onJournal(listener) {
       hearJournal = listener
     },
-    list: () => listEdges(parts.db, states, [...own.values()]),
+    list: () => listEdges(parts.db, states, [...own.values()], parts.clock()),
     async search(edgeId, search, signal) {
       const link = states.get(edgeId)?.link
       return link ? await asks.ask(edgeId, link.send, search, signal) : null
@@ -166,12 +192,14 @@ export function createEdgeHub(parts: Parts): EdgeHub {
   }
 }
 
-function newState(link: EdgeLink, lastSeen: number, nextTrace: () => number): State {
+function newState(edgeId: number, link: EdgeLink, lastSeen: number, nextTrace: () => number): State {
   return {
+    edgeId,
     link,
     traces: createTraces(nextTrace, (hint) => link.send(hint)),
     can: [],
     version: null,
+    refusal: undefined,
     epoch: null,
     report: null,
     families: new Map(),
@@ -202,6 +230,8 @@ function receive(parts: Parts, state: State, message: StateMessage): void {
   switch (message.type) {
     case 'hello':
       state.version = message.version
+      state.refusal = whyNotVersion(parts.version, message.version)
+      if (state.refusal !== undefined) state.link?.close(state.refusal)
       state.epoch = message.epoch
       state.can = message.can ?? []
       parts.bus.emit({ kind: 'edges' })
@@ -226,7 +256,7 @@ function receive(parts: Parts, state: State, message: StateMessage): void {
       return
     }
     case 'peers':
-      parts.live.update(message.peers)
+      parts.live.update(state.edgeId, message.peers)
       return
     case 'vitals':
       state.vitals = message.vitals

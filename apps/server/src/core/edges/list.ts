@@ -10,6 +10,8 @@ export interface KnownEdge {
   link: object | null
   version: string | null
   report: EdgeReport | null
+  /** Why this server does not speak with it. */
+  refusal: string | undefined
   /** ms since the epoch. */
   lastSeen: number
 }
@@ -22,12 +24,14 @@ export async function listEdges(
   db: Kysely<Database>,
   states: KnownEdges,
   own: readonly string[],
+  now: number,
 ): Promise<Edge[]> {
   const rows = await selectEdges(db)
   // The server's own problem is shown with the edge on its machine.
   const beside = own.map((message): Problem => ({ scope: { kind: 'edge' }, message }))
   const problemsOf = (id: number) => [
     ...(id === rows[0]?.id ? beside : []),
+    ...refusalOf(states.get(id)),
     ...(states.get(id)?.report?.problems ?? []),
   ]
   const shown = new Map(rows.map(({ id }) => [id, firstProblems(problemsOf(id))]))
@@ -35,11 +39,11 @@ export async function listEdges(
     db,
     [...shown.values()].flat().map(({ scope }) => scope),
   )
-  return rows.map(({ id, name }) => {
+  return rows.map((row) => {
+    const { id } = row
     const state = states.get(id)
     return {
-      id,
-      name,
+      ...factsOf(row, now),
       connected: state !== undefined && state.link !== null,
       version: state?.version ?? null,
       wanted: state?.report?.wanted ?? 0,
@@ -53,12 +57,18 @@ export async function listEdges(
   })
 }
 
+function refusalOf(state: KnownEdge | undefined): Problem[] {
+  return state?.refusal === undefined ? [] : [{ scope: { kind: 'edge' }, message: state.refusal }]
+}
+
 /** For a limited person: how far an edge has come, and nothing that may name what is not theirs. */
 export function withoutWords(edge: Edge): Edge {
   const { dataPlane } = edge
   const silent = ({ state }: PartState): PartState => ({ state, detail: '' })
   return {
     ...edge,
+    joinableUntil: null,
+    certificateUntil: null,
     problems: [],
     problemCount: 0,
     dataPlane: dataPlane && {
@@ -84,8 +94,34 @@ export async function listOwnProblems(
   })
 }
 
-async function selectEdges(db: Kysely<Database>): Promise<{ id: number; name: string }[]> {
-  return await db.selectFrom('edges').select(['id', 'name']).orderBy('id').execute()
+type ListedRow = Awaited<ReturnType<typeof selectEdges>>[number]
+
+async function selectEdges(db: Kysely<Database>) {
+  return await db
+    .selectFrom('edges')
+    .leftJoin('join_tokens', 'join_tokens.edge_id', 'edges.id')
+    .selectAll('edges')
+    .select('join_tokens.expires_at')
+    .orderBy('number')
+    .execute()
+}
+
+/** What the database says of an edge. */
+function factsOf(row: ListedRow, now: number) {
+  const { id, name, number, place, host, updated_at } = row
+  return {
+    id,
+    name,
+    number,
+    place,
+    host,
+    servesConsole: row.is_console === 1,
+    isDrained: row.is_drained === 1,
+    isJoined: row.joined_at !== null,
+    joinableUntil: row.expires_at !== null && Date.parse(row.expires_at) > now ? row.expires_at : null,
+    certificateUntil: row.certificate_until,
+    updated_at,
+  }
 }
 
 const isOwn = ({ scope }: Problem) => scope.kind === 'edge'

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { FOUNDING_EDGE } from '@postern/net/tunnel-addresses'
 import type { Context } from '../../context.ts'
 import { hashToken, isSameHash } from '../secrets/secrets.ts'
 
@@ -18,15 +19,20 @@ export async function registerLocalEdge(context: Context): Promise<void> {
   const token = readFileSync(file, 'utf8').trim()
   if (token.length < 32) throw new EdgeTokenError(`${file} holds no token: remove the file and start again`)
   const token_hash = hashToken(token)
+  const now = new Date(context.clock()).toISOString()
   await context.db
     .insertInto('edges')
-    .values({ name: 'Local', token_hash, created_at: new Date(context.clock()).toISOString() })
-    .onConflict((conflict) => conflict.column('name').doUpdateSet({ token_hash }))
+    .values({ name: 'Local', token_hash, created_at: now, updated_at: now, joined_at: now, is_console: 1 })
+    .onConflict((conflict) => conflict.column('number').doUpdateSet({ token_hash }))
     .execute()
 }
 
 export async function findEdgeByToken(context: Context, token: string): Promise<{ id: number } | undefined> {
-  const edges = await context.db.selectFrom('edges').select(['id', 'token_hash']).execute()
+  const edges = await context.db
+    .selectFrom('edges')
+    .select(['id', 'token_hash'])
+    .where('number', '=', FOUNDING_EDGE)
+    .execute()
   const hash = hashToken(token)
   return edges.find((edge) => isSameHash(edge.token_hash, hash))
 }

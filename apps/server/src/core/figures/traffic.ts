@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely'
 import type { Context } from '../../context.ts'
 import type { LiveDatabase } from '../../db/live-schema.ts'
 import { listTimes } from './counts.ts'
-import { domainKey, nodeKey } from './keys.ts'
+import { domainKey, edgeKey, nodeKey } from './keys.ts'
 import { unpack } from './pack.ts'
 import { DAY, HOUR, MINUTE } from './steps.ts'
 
@@ -11,10 +11,10 @@ import { DAY, HOUR, MINUTE } from './steps.ts'
 const STEP = 30 * MINUTE
 const LENGTH = DAY / STEP
 
-const KEY_OF = { services: (id: number) => id, nodes: nodeKey, domains: domainKey }
+const KEY_OF = { services: (id: number) => id, nodes: nodeKey, domains: domainKey, edges: edgeKey }
 type Line = Traffic['data'][number]
 
-/** What some services, nodes or domains carried in the last day: three statements for all of them together. */
+/** What some services, nodes, domains or edges carried in the last day: three statements for all of them together. */
 export async function readTraffic(
   { db, access, liveDb, clock }: Context,
   kind: keyof typeof KEY_OF,

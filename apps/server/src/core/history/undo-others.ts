@@ -1,6 +1,7 @@
 import { ChannelForm } from '@postern/contract/alerts/channels'
 import { QuietHours } from '@postern/contract/alerts/quiet-hours'
 import { BuiltInRuleForm, FigureRuleForm } from '@postern/contract/alerts/rules'
+import { EdgeForm } from '@postern/contract/edge/join'
 import type { Fields } from '@postern/contract/history/history'
 import { SettingsForm } from '@postern/contract/settings/console-settings'
 import type { Actor } from '../../changes/actor.ts'
@@ -15,6 +16,8 @@ import {
   updateBuiltInRule,
   updateFigureRule,
 } from '../alerts/rules.ts'
+import { drainEdge, formOf as edgeFormOf, editEdge } from '../edges/edit.ts'
+import { getEdgeRow } from '../edges/rows.ts'
 import { removeToken } from '../nodes/tokens.ts'
 import { createPatch } from '../patch.ts'
 import { updateSettings } from '../settings/update.ts'
@@ -71,6 +74,15 @@ async function undoChannel(context: Context, actor: Actor, record: Undone): Prom
     id,
     createPatch(ChannelForm, { ...fields, ...Object.fromEntries(open) }, updated_at),
   )
+}
+
+export async function undoEdge(context: Context, actor: Actor, record: Undone): Promise<void> {
+  const id = idOf(record)
+  const row = await getEdgeRow(context.db, id)
+  const current: Fields = { ...edgeFormOf(row), isDrained: row.is_drained === 1 }
+  const { isDrained, ...fields } = await fieldsBefore(context, record, current)
+  if (isDrained !== undefined) await drainEdge(context, actor, id, isDrained === true)
+  else await editEdge(context, actor, id, createPatch(EdgeForm, fields, row.updated_at))
 }
 
 export async function undoSetting(context: Context, actor: Actor, record: Undone): Promise<void> {

@@ -8,12 +8,12 @@ import { ConflictError, ForbiddenError, RequestError } from '../errors.ts'
 import { changeNodes } from '../many/nodes.ts'
 import { changeServices } from '../many/services.ts'
 import { getChange, isGone } from './history.ts'
-import { undoAlert, undoSetting, undoToken } from './undo-others.ts'
+import { undoAlert, undoEdge, undoSetting, undoToken } from './undo-others.ts'
 import { undoPerson } from './undo-people.ts'
 import { undoDomain, undoNode, undoService } from './undo-records.ts'
 
 /** Kinds that only administrators change. */
-const OF_ADMINS: ReadonlySet<string> = new Set(['rule', 'channel', 'setting', 'person'])
+const OF_ADMINS: ReadonlySet<string> = new Set(['rule', 'channel', 'setting', 'person', 'edge'])
 
 /**
  * Takes a change back, through the same doors as a form with the values of before: all rules are checked again.
@@ -137,6 +137,8 @@ async function undoOne(context: Context, actor: Actor, record: Undone): Promise<
       return await undoToken(context, actor, record)
     case 'person':
       return await undoPerson(context, actor, record)
+    case 'edge':
+      return await undoEdge(context, actor, record)
     case 'setting':
       return await undoSetting(context, actor, record)
     default:

@@ -48,6 +48,7 @@ export function createLogHub(now: () => Date): LogHub {
   const rings = new Map<number, LogRing>()
   const watchers = new Set<Watcher>()
   const listeners: ((services: number[]) => void)[] = []
+  let arrived = 0
 
   const follow = () => {
     const wanted = new Set([...watchers].flatMap((watcher) => [...watcher.services]))
@@ -60,10 +61,9 @@ export function createLogHub(now: () => Date): LogHub {
 
   const begin = (watcher: Watcher, services: readonly number[]) => {
     const kept = services.flatMap((service) =>
-      (rings.get(service)?.lines ?? []).map((line) => ({ service, lines: [line] })),
+      (rings.get(service)?.lines ?? []).map((line) => ({ service, lines: [line] as const })),
     )
-    kept.sort((a, b) => (a.lines[0]?.seq ?? 0) - (b.lines[0]?.seq ?? 0))
-    sendTo(watcher, kept, now())
+    sendTo(watcher, inOrder(kept), now())
   }
 
   return {
@@ -89,10 +89,31 @@ export function createLogHub(now: () => Date): LogHub {
     onWatched: (listener) => void listeners.push(listener),
     receive(epoch, lines) {
       const capacity = Math.max(50, Math.min(LIMITS.logLines, Math.floor(TOTAL_LINES / rings.size)))
-      const fresh = keepAll(rings, epoch, lines, capacity, now())
+      const counted = lines.map((line) => ({ ...line, arrival: ++arrived }))
+      const fresh = keepAll(rings, epoch, counted, capacity, now())
       if (fresh.length > 0) for (const watcher of [...watchers]) sendTo(watcher, fresh, now())
     },
   }
+}
+
+interface Kept {
+  service: number
+  lines: readonly [KeptLine]
+}
+
+/** Lines of one edge in the order in which they were written, and those of several as they came. */
+function inOrder(kept: readonly Kept[]): Kept[] {
+  const byEdge = [...Map.groupBy(kept, ({ lines: [line] }) => line.epoch).values()]
+  for (const lines of byEdge) lines.sort((a, b) => a.lines[0].seq - b.lines[0].seq)
+  if (byEdge.length < 2) return byEdge.flat()
+  const nexts = byEdge.map((lines) => ({ lines, at: 0 }))
+  const arrivalOf = ({ lines, at }: (typeof nexts)[number]) =>
+    lines[at]?.lines[0].arrival ?? Number.POSITIVE_INFINITY
+  return kept.map(() => {
+    const first = nexts.reduce((a, b) => (arrivalOf(b) < arrivalOf(a) ? b : a))
+    // As many are taken as there are.
+    return first.lines[first.at++] as Kept
+  })
 }
 
 interface Fresh {
@@ -104,7 +125,7 @@ interface Fresh {
 function keepAll(
   rings: Map<number, LogRing>,
   epoch: string,
-  lines: readonly LogLine[],
+  lines: readonly (LogLine & { arrival: number })[],
   capacity: number,
   now: Date,
 ): Fresh[] {

@@ -4,8 +4,9 @@ import { LIMITS } from '@postern/contract/limits'
 /** A reader's position: the last sequence number from each run of an edge, by epoch. */
 export type LogCursor = Map<string, number>
 
-/** A reader needs more epochs only when edges restart again and again while it reads. */
-const EPOCHS = 8
+/** A reader needs more epochs only when many edges restart again and again while it reads. */
+const EPOCHS = 2 * LIMITS.edges
+const CURSOR_LENGTH = 50 * EPOCHS
 
 /** Moves a cursor forward, never back; the epochs unused for longest are dropped. */
 export function advance(cursor: LogCursor, epoch: string, seq: number): void {
@@ -24,7 +25,7 @@ export function renderCursor(cursor: LogCursor): string {
 /** Reads a `Last-Event-ID`; a malformed one counts as none. */
 export function readCursor(text: string | undefined): LogCursor {
   const cursor: LogCursor = new Map()
-  if (text === undefined || text.length > 500) return cursor
+  if (text === undefined || text.length > CURSOR_LENGTH) return cursor
   for (const part of text.split(',').slice(0, EPOCHS)) {
     const match = /^([a-z0-9]{1,32})-(\d{1,15})$/.exec(part)
     if (match?.[1] !== undefined) advance(cursor, match[1], Number(match[2]))
@@ -32,11 +33,12 @@ export function readCursor(text: string | undefined): LogCursor {
   return cursor
 }
 
-/** A stored line. `number` counts the service's lines of one epoch. */
+/** A stored line. `number` counts the service's lines of one epoch, and `arrival` those of all. */
 export interface KeptLine {
   epoch: string
   seq: number
   number: number
+  arrival: number
   text: string
 }
 
@@ -45,12 +47,12 @@ export interface LogRing {
   lines: KeptLine[]
   /** The last sequence number of each epoch, so that lines sent again are not stored twice. */
   seen: LogCursor
-  /** The number of the last line, and the epoch that counted it. */
-  last: { epoch: string; number: number } | undefined
+  /** The number of the last line of each epoch: several edges send lines in turns. */
+  last: LogCursor
 }
 
 export function createLogRing(): LogRing {
-  return { lines: [], seen: new Map(), last: undefined }
+  return { lines: [], seen: new Map(), last: new Map() }
 }
 
 /**
@@ -60,16 +62,17 @@ export function createLogRing(): LogRing {
 export function keepLine(
   ring: LogRing,
   epoch: string,
-  line: LogLine,
+  line: LogLine & { arrival: number },
   capacity: number,
   now: Date,
 ): KeptLine[] {
   if (line.seq <= (ring.seen.get(epoch) ?? 0)) return []
   advance(ring.seen, epoch, line.seq)
-  const { number } = line
-  const missing = ring.last?.epoch === epoch ? number - ring.last.number - 1 : 0
-  ring.last = { epoch, number }
-  const kept: KeptLine = { epoch, seq: line.seq, number, text: cleanLine(line.text) }
+  const { seq, number, arrival } = line
+  const before = ring.last.get(epoch)
+  const missing = before === undefined ? 0 : number - before - 1
+  advance(ring.last, epoch, number)
+  const kept: KeptLine = { epoch, seq, number, arrival, text: cleanLine(line.text) }
   const fresh = missing > 0 ? [{ ...kept, text: missingNote(missing, now) }, kept] : [kept]
   ring.lines.push(...fresh)
   if (ring.lines.length > capacity) ring.lines.splice(0, ring.lines.length - capacity)

@@ -12,7 +12,8 @@ const PARTS = ['haproxy', 'wireguard', 'nftables'] as const satisfies readonly (
 
 export async function measureEdges({ edges, clock }: Context): Promise<Family[]> {
   const vitals = edges.vitals()
-  const measured = (await edges.list()).map(
+  const joined = (await edges.list()).filter(({ isJoined }) => isJoined)
+  const measured = joined.map(
     (edge): MeasuredEdge => ({
       ...edge,
       labels: labelsOf({ edge: edge.name }),

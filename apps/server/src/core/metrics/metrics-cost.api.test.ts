@@ -31,6 +31,7 @@ beforeAll(async () => {
     FROM domains`.execute(db)
   const nodes = await db.selectFrom('nodes').select('id').where('is_local', '=', 0).execute()
   live.update(
+    1,
     nodes.map(({ id }) => ({
       ...{ nodeId: id, latestHandshake: server.now, rx: 123_456_789 + id, tx: 987_654_321 + id },
       ...{ clientIp: null, reachable: true },

@@ -12,17 +12,24 @@ const SAVE_EVERY_MS = 10_000
 /** How often to check whether a node has vanished. */
 const EXPIRE_EVERY_MS = 1000
 
-/** The newest figures of every node, in memory; saved from time to time, so that they survive a restart. */
+/**
+ * The newest figures of every node, in memory: those that all edges see together, and what each sees. The former are
+ * saved from time to time, so that they survive a restart.
+ */
 export interface LiveFigures {
   find(nodeId: number): PeerFigures | undefined
+  /** What one edge sees; undefined: it has not told of the node since this server started. */
+  findAt(edgeId: number, nodeId: number): PeerFigures | undefined
   /** Whether an edge has told of it since this server started: what was saved before may be older than what was read then. */
   isTold(nodeId: number): boolean
   /** Takes an edge's observations, and hints at the nodes with new figures. */
-  update(peers: readonly PeerFigures[]): void
+  update(edgeId: number, peers: readonly PeerFigures[]): void
   /** Observations from before a node was enabled again do not count for its status. */
   doubt(nodeId: number): void
   /** Forgets a deleted node. */
   remove(nodeId: number): void
+  /** Forgets what a removed edge saw. */
+  removeEdge(edgeId: number): void
   /** Hints at nodes whose last handshake has just become too old, which changes their status. */
   expire(): void
   /** Writes new figures to the file. */
@@ -39,6 +46,7 @@ interface Parts {
 
 export async function createLiveFigures({ liveDb, bus, log, clock }: Parts): Promise<LiveFigures> {
   const figures = await loadFigures(liveDb)
+  const byEdge: ByEdge = new Map()
   const unsaved = new Set<number>()
   // An edge may still report a node that was deleted a moment ago. Ids are never used again.
   const gone = new Set<number>()
@@ -58,7 +66,9 @@ export async function createLiveFigures({ liveDb, bus, log, clock }: Parts): Pro
   const expire = () => {
     const [before, now] = [looked, clock()]
     looked = now
-    const vanished = [...figures.values()].filter((peer) => isFresh(peer, before) && !isFresh(peer, now))
+    const all = [figures, ...byEdge.values()].flatMap((seen) => [...seen.values()])
+    const ids = all.filter((peer) => isFresh(peer, before) && !isFresh(peer, now)).map(idOf)
+    const vanished = [...new Set(ids)].flatMap((id) => figures.get(id) ?? [])
     if (vanished.length > 0) emit(vanished, vanished)
   }
   const saving = setInterval(() => {
@@ -67,27 +77,59 @@ export async function createLiveFigures({ liveDb, bus, log, clock }: Parts): Pro
   const expiring = setInterval(expire, EXPIRE_EVERY_MS).unref()
   return {
     find: (nodeId) => figures.get(nodeId),
+    findAt: (edgeId, nodeId) => byEdge.get(edgeId)?.get(nodeId),
     isTold: (nodeId) => told.has(nodeId),
     doubt(nodeId) {
-      const before = figures.get(nodeId)
-      if (before) figures.set(nodeId, { ...before, reachable: false })
+      for (const seen of [figures, ...byEdge.values()]) {
+        const before = seen.get(nodeId)
+        if (before) seen.set(nodeId, { ...before, reachable: false })
+      }
     },
-    update(peers) {
-      const known = peers.filter(({ nodeId }) => !gone.has(nodeId))
-      for (const { nodeId } of known) told.add(nodeId)
-      const fresh = known
-        .map((peer) => withPast(peer, figures.get(peer.nodeId)))
-        .filter((peer) => !isSame(figures.get(peer.nodeId), peer))
-      const turned = fresh.filter((peer) => isOther(figures.get(peer.nodeId), peer))
-      for (const peer of fresh) {
+    update(edgeId, peers) {
+      const seen = byEdge.get(edgeId) ?? new Map<number, PeerFigures>()
+      byEdge.set(edgeId, seen)
+      const turned = new Set<number>()
+      const fresh: PeerFigures[] = []
+      for (const peer of peers.filter(({ nodeId }) => !gone.has(nodeId))) {
+        const { nodeId } = peer
+        told.add(nodeId)
+        const here = seen.get(nodeId)
+        const next = withPast(peer, here)
+        if (here && isSame(here, next)) continue
+        seen.set(nodeId, next)
+        const before = figures.get(nodeId)
+        const after = together(before, seenBy(byEdge, nodeId))
+        if (isOther(before, after) || isOther(here, next)) turned.add(nodeId)
+        if (isSame(before, after) && !turned.has(nodeId)) continue
+        figures.set(nodeId, after)
+        unsaved.add(nodeId)
+        fresh.push(after)
+      }
+      if (fresh.length > 0)
+        emit(
+          fresh,
+          fresh.filter(({ nodeId }) => turned.has(nodeId)),
+        )
+    },
+    removeEdge(edgeId) {
+      const seen = byEdge.get(edgeId)
+      if (!seen) return
+      byEdge.delete(edgeId)
+      const left = [...seen.keys()].flatMap((nodeId) => {
+        const [before, others] = [figures.get(nodeId), seenBy(byEdge, nodeId)]
+        if (!before) return []
+        return others.length > 0 ? [together(before, others)] : [{ ...before, reachable: false }]
+      })
+      for (const peer of left) {
         figures.set(peer.nodeId, peer)
         unsaved.add(peer.nodeId)
       }
-      if (fresh.length > 0) emit(fresh, turned)
+      if (left.length > 0) emit(left, left)
     },
     remove(nodeId) {
       gone.add(nodeId)
       told.delete(nodeId)
+      for (const seen of byEdge.values()) seen.delete(nodeId)
       if (figures.delete(nodeId)) unsaved.add(nodeId)
     },
     expire,
@@ -104,6 +146,30 @@ export async function createLiveFigures({ liveDb, bus, log, clock }: Parts): Pro
 function withPast(peer: PeerFigures, before: PeerFigures | undefined): PeerFigures {
   if (peer.latestHandshake !== null || !before) return peer
   return { ...before, clientIp: peer.clientIp ?? before.clientIp, reachable: false }
+}
+
+/** Edge → node → what it sees. */
+type ByEdge = Map<number, Map<number, PeerFigures>>
+
+function seenBy(byEdge: ByEdge, nodeId: number): PeerFigures[] {
+  return [...byEdge.values()].flatMap((seen) => seen.get(nodeId) ?? [])
+}
+
+/**
+ * The node carried what it carried at all edges together; it is as near as it is to the edge that heard of it last.
+ * @param before what was known until now, from before this server started too
+ */
+function together(before: PeerFigures | undefined, seen: readonly PeerFigures[]): PeerFigures {
+  const newest = seen.reduce((a, b) => ((b.latestHandshake ?? 0) > (a.latestHandshake ?? 0) ? b : a))
+  const latestHandshake = newest.latestHandshake
+  if (latestHandshake === null) return withPast(newest, before)
+  const isNear = (peer: PeerFigures) => peer.reachable && isFresh(peer, latestHandshake)
+  return {
+    ...newest,
+    rx: seen.reduce((sum, { rx }) => sum + rx, 0),
+    tx: seen.reduce((sum, { tx }) => sum + tx, 0),
+    reachable: seen.some(isNear),
+  }
 }
 
 const idOf = ({ nodeId }: PeerFigures): number => nodeId

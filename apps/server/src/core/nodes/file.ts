@@ -1,3 +1,4 @@
+import type { TunnelEnd } from '@postern/contract/agent/agent'
 import { LIMITS } from '@postern/contract/limits'
 import type { GatewayNetwork } from '@postern/contract/nodes'
 import { formatCidr, mergeCidrs, parseCidr } from '@postern/net/cidr'
@@ -10,9 +11,13 @@ export interface NodeFile {
   text: string
 }
 
-/** The contract restricts the form of every value; the node's name is not part of the text. */
+/**
+ * With a peer for each edge. The contract restricts the form of every value; the names of node and edges are not part
+ * of the text.
+ */
 export function renderNodeFile(config: TunnelConfig, privateKey: string): NodeFile {
-  const { node, addresses, dns, gateway, peer } = config
+  const { node, addresses, dns, gateway, peer, edges = [] } = config
+  const peers = edges.length > 0 ? edges.map((edge) => edge.peer) : [peer]
   const lines = [
     '# Save as /etc/wireguard/postern.conf, readable by root only, and run: wg-quick up postern',
     '[Interface]',
@@ -21,6 +26,13 @@ export function renderNodeFile(config: TunnelConfig, privateKey: string): NodeFi
     ...(dns.length > 0 ? [`DNS = ${dns.join(', ')}`] : []),
     `MTU = ${LIMITS.tunnelMtu}`,
     ...(gateway ? renderForwarding(gateway) : []),
+    ...peers.flatMap(renderPeer),
+  ]
+  return { filename: fileNameOf(node), text: `${lines.join('\n')}\n` }
+}
+
+function renderPeer(peer: TunnelEnd): string[] {
+  return [
     '',
     '[Peer]',
     `PublicKey = ${peer.publicKey}`,
@@ -29,7 +41,6 @@ export function renderNodeFile(config: TunnelConfig, privateKey: string): NodeFi
     `AllowedIPs = ${peer.allowedIps.join(', ')}`,
     `PersistentKeepalive = ${peer.keepaliveSeconds}`,
   ]
-  return { filename: fileNameOf(node), text: `${lines.join('\n')}\n` }
 }
 
 /**

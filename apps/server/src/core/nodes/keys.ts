@@ -2,6 +2,7 @@ import { createWireGuardKeys } from '@postern/host/wireguard-keys'
 import type { Actor } from '../../changes/actor.ts'
 import type { Context } from '../../context.ts'
 import type { NodeRow } from '../../db/schema.ts'
+import { type EdgeEnd, listEnds } from '../edges/ends.ts'
 import { ConflictError } from '../errors.ts'
 import { PLACES } from '../secrets/secrets.ts'
 import { tunnelConfigOf } from './agent-config.ts'
@@ -15,7 +16,7 @@ const MAX_KEYS = 20
 
 /**
  * An agent made the node's key itself: whatever key was stored here is erased.
- * @throws NotFoundError, TooManyError, ConflictError when another node or the server has this key
+ * @throws NotFoundError, TooManyError, ConflictError when another node or an edge has this key
  */
 export async function registerNodeKey(
   context: Context,
@@ -35,7 +36,12 @@ export async function registerNodeKey(
       .select('id')
       .where('public_key', '=', publicKey)
       .executeTakeFirst()
-    const isTaken = (other && other.id !== nodeId) || publicKey === context.tunnel.publicKey
+    const edge = await tx
+      .selectFrom('edges')
+      .select('id')
+      .where('public_key', '=', publicKey)
+      .executeTakeFirst()
+    const isTaken = (other && other.id !== nodeId) || edge || publicKey === context.tunnel.publicKey
     if (isTaken)
       throw new ConflictError('The key is taken', [
         { field: 'publicKey', message: 'is already in use in this tunnel. Make a new one.' },
@@ -63,7 +69,17 @@ export async function getNodeFile(
     row.private_key === null
       ? await createKey(context, actor, row, replaces)
       : context.secrets.open(row.private_key, PLACES.node(id, 'private_key'))
-  return renderNodeFile(tunnelConfigOf(context, row), privateKey)
+  const ends = await listEnds(context)
+  await noteFileEdges(context, row, ends)
+  return renderNodeFile(tunnelConfigOf(context, row, ends), privateKey)
+}
+
+/** The node's row tells when there are more. */
+async function noteFileEdges({ db, bus }: Context, row: NodeRow, ends: readonly EdgeEnd[]): Promise<void> {
+  const file_edges = JSON.stringify(ends.map(({ id }) => id))
+  if (row.file_edges === file_edges) return
+  await db.updateTable('nodes').set({ file_edges }).where('id', '=', row.id).execute()
+  bus.emit({ kind: 'figures', nodes: [row.id], isReport: true })
 }
 
 async function createKey(context: Context, actor: Actor, row: NodeRow, replaces: boolean): Promise<string> {

@@ -155,7 +155,7 @@ export async function removeNode(context: Context, actor: Actor, id: number): Pr
 export interface GoneNode {
   id: number
   tokens: number[]
-  touched: Required<Omit<Touched, 'settings' | 'people'>>
+  touched: Required<Pick<Touched, 'nodes' | 'services' | 'domains'>>
 }
 
 /** @throws ConflictError for the local node */

@@ -1,9 +1,11 @@
+import type { Problem } from '@postern/contract/edge/edge'
 import type { Node } from '@postern/contract/nodes'
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
 import type { Context } from '../../context.ts'
 import type { Flag } from '../../db/columns.ts'
 import type { Database, NodeRow } from '../../db/schema.ts'
 import { networksOf, textsOf } from '../columns.ts'
+import { listEdgesAway, listProblems } from '../edges/differences.ts'
 import { ConflictError, NotFoundError } from '../errors.ts'
 import { muteOf } from '../mutes/mutes.ts'
 import { statusOf } from './figures.ts'
@@ -33,6 +35,8 @@ const COLUMNS = [
 
 type RecordRow = Pick<NodeRow, Exclude<(typeof COLUMNS)[number], 'nodes.id'> | 'id'> & {
   uses_file: Flag
+  file_edges: number
+  edges: number
   services: number
   tokens: number
   muted: Flag
@@ -42,11 +46,19 @@ type RecordRow = Pick<NodeRow, Exclude<(typeof COLUMNS)[number], 'nodes.id'> | '
 /** Whether the node's key came with the downloaded file: the server has a private key only of such nodes. */
 export const usesFile = sql<Flag>`(nodes.private_key IS NOT NULL)`
 
+const joined = sql`SELECT count(*) FROM edges WHERE joined_at IS NOT NULL`
+/** How many of the present edges the node's file has. */
+const fileEdges = sql<number>`(${joined}
+  AND CASE WHEN nodes.file_edges IS NULL THEN number = 1
+  ELSE edges.id IN (SELECT value FROM json_each(nodes.file_edges)) END)`
+
 /** Selects what `toNode` needs. */
 export function selectRecord<O>(query: SelectQueryBuilder<Database, 'nodes', O>) {
   return query
     .select(COLUMNS)
     .select(usesFile.as('uses_file'))
+    .select(fileEdges.as('file_edges'))
+    .select(sql<number>`(${joined})`.as('edges'))
     .select(sql<number>`(SELECT count(*) FROM services WHERE services.node_id = nodes.id)`.as('services'))
     .select(sql<number>`(SELECT count(*) FROM node_tokens WHERE node_id = nodes.id)`.as('tokens'))
     .select(sql<Flag>`EXISTS (SELECT 1 FROM mutes WHERE mutes.node_id = nodes.id)`.as('muted'))
@@ -60,8 +72,9 @@ export async function readNodes(context: Context, ids: readonly number[]): Promi
 }
 
 /** A node in the form of the API. */
-export function toNode(context: Pick<Context, 'live' | 'clock' | 'edges' | 'agents'>, row: RecordRow): Node {
+export function toNode(context: Sources, row: RecordRow): Node {
   const figures = context.live.find(row.id)
+  const status = statusOf(row.enabled === 1, figures, context.clock())
   return {
     id: row.id,
     name: row.name,
@@ -75,9 +88,10 @@ export function toNode(context: Pick<Context, 'live' | 'clock' | 'edges' | 'agen
     gatewayNetworks: row.is_gateway === 1 ? networksOf(row) : null,
     isLocal: row.is_local === 1,
     usesFile: row.uses_file === 1,
+    fileEdges: row.uses_file === 1 ? { known: row.file_edges, all: row.edges } : null,
     enabled: row.enabled === 1,
-    status: statusOf(row.enabled === 1, figures, context.clock()),
-    problem: findProblem(context, row.id),
+    status,
+    problem: findProblem(context, row.id, status === 'online'),
     clientIp: figures?.clientIp ?? null,
     latestHandshakeTimestamp: figures?.latestHandshake ?? null,
     transferRx: figures?.rx ?? 0,
@@ -90,10 +104,22 @@ export function toNode(context: Pick<Context, 'live' | 'clock' | 'edges' | 'agen
   }
 }
 
-function findProblem({ edges, agents }: Pick<Context, 'edges' | 'agents'>, nodeId: number): string | null {
-  const problems = edges.views().flatMap((edge) => edge.problems)
-  const ofEdge = problems.find(({ scope }) => scope.kind === 'node' && scope.id === nodeId)
-  return ofEdge?.message ?? agents.problemsOf(nodeId)[0] ?? null
+type Sources = Pick<Context, 'live' | 'clock' | 'edges' | 'agents'>
+
+function findProblem({ live, edges, agents, clock }: Sources, id: number, isOnline: boolean): string | null {
+  const views = edges.views()
+  const isOf = ({ scope }: Problem) => scope.kind === 'node' && scope.id === id
+  const told = views.map((view) => ({ ...view, problems: view.problems.filter(isOf) }))
+  const [ofEdge] = listProblems(told)
+  const away = listEdgesAway(live, views, { id, isOnline }, clock())
+  const missing =
+    away.length > 0 ? `Not at ${away.map(({ name }) => name).join(', ')}: ${awayText(live, away, id)}` : null
+  return ofEdge?.message ?? agents.problemsOf(id)[0] ?? missing
+}
+
+function awayText(live: Sources['live'], away: readonly { id: number }[], nodeId: number): string {
+  const isKnown = away.some((edge) => (live.findAt(edge.id, nodeId)?.latestHandshake ?? null) !== null)
+  return isKnown ? 'it does not answer through the tunnel' : 'no handshake'
 }
 
 /** @throws NotFoundError */

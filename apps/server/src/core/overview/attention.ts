@@ -3,6 +3,7 @@ import type { Page } from '@postern/contract/lists'
 import type { Attention, AttentionQuery } from '@postern/contract/overview'
 import type { Context } from '../../context.ts'
 import { listEndingCertificates } from '../domains/ending.ts'
+import { listProblems } from '../edges/differences.ts'
 import { readNames } from '../edges/names.ts'
 import { selectUnissued } from './certificates.ts'
 import { among, countServices, listServicesApart } from './overview.ts'
@@ -50,7 +51,7 @@ async function listReported(context: Context): Promise<Row[]> {
   const own = problems.map(
     ({ name, message }): Row => ({ ...NONE, kind: 'edge', tone: 'bad', name, problem: message }),
   )
-  const others = context.edges.views().flatMap(({ problems }) => problems)
+  const others = listProblems(context.edges.views())
   const nameOf = await readNames(
     context.db,
     others.map(({ scope }) => scope),

@@ -3,6 +3,7 @@ import type { Service } from '@postern/contract/services/services'
 import { sql } from 'kysely'
 import { getRevision } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
+import { listEdgesAway } from '../edges/differences.ts'
 import { conditionsOf } from '../history/filter.ts'
 import { listHistory } from '../history/history.ts'
 import { statusOf } from '../nodes/figures.ts'
@@ -107,7 +108,10 @@ export async function countServices({ db, live, edges, clock }: Context): Promis
       const figures = live.find(id)
       const status = statusOf(enabled, figures, now)
       const lastSeen = figures?.latestHandshake ?? null
-      const node = { ...{ id, name: '', address: '', isLocal, usesFile: false }, enabled, status, lastSeen }
+      const seen = { id, isOnline: status === 'online' }
+      const awayAt = listEdgesAway(live, views, seen, now).map((edge) => edge.id)
+      const own = { id, name: '', address: '', isLocal, usesFile: false }
+      const node = { ...own, enabled, status, lastSeen, awayAt }
       const phase = serviceState({ ...ANY, node }, views).phase
       return [id, { kind: kindOf(node), phase, count, lastSeen }]
     }),
@@ -117,7 +121,7 @@ export async function countServices({ db, live, edges, clock }: Context): Promis
 /** Stands for every service without reports from an edge. */
 const ANY = {
   ...{ id: 0, isNamed: false, isUdp: false, isOnNode: false },
-  ...{ certificateId: null, revision: 0 },
+  ...{ certificateId: null, edges: null, revision: 0 },
 }
 
 function kindOf({ isLocal, enabled, status, lastSeen }: ServiceNodeView): CountedNode['kind'] {
@@ -157,6 +161,7 @@ export async function listServicesApart(context: Context): Promise<Service[]> {
     .where((eb) => {
       const nodes = eb.selectFrom('nodes').select('id').where('nodes.revision', '>', applied)
       const domains = eb.selectFrom('domains').select('id').where('domains.revision', '>', applied)
+      const limited = eb.selectFrom('domains').select('id').where('edges', 'is not', null)
       const named = eb
         .selectFrom('certificates')
         .select('certificates.domain_id')
@@ -166,6 +171,7 @@ export async function listServicesApart(context: Context): Promise<Service[]> {
         eb('node_id', 'in', among(idsOf('node'))),
         eb('domain_id', 'in', named),
         eb('services.id', 'in', selectWithheld(context.db)),
+        eb('domain_id', 'in', limited),
         ...(isSplit ? [eb('proto', '=', 'udp')] : []),
       ]
       if (applied === Number.POSITIVE_INFINITY) return eb.or(affected)

@@ -161,7 +161,7 @@ function followState(): () => Promise<void> {
   const make = () => createDesiredState(context)
   const kept = make()
   const read = async (state: ReturnType<typeof make>, known = {}): Promise<StateAnswer> =>
-    JSON.parse((await state.read(known)).join(''))
+    JSON.parse((await state.read(1, known)).join(''))
   let held: HeldState | undefined
   return async () => {
     const whole = await read(make())

@@ -94,7 +94,7 @@ test('whatever people and agents do, in any order, edges get what the rules now 
       await server.context.db.deleteFrom('used_names').execute()
       for (const each of steps) {
         await take(each)
-        const { routes, ports } = JSON.parse((await kept.read({})).join('')).sections
+        const { routes, ports } = JSON.parse((await kept.read(1, {})).join('')).sections
         const [services, domains] = [await listServices(), await listDomains()]
         const around = { services, domains, ...(await readRights()) }
         const carried = services.filter((service) => {

@@ -88,7 +88,12 @@ export function readStreamFilter(parts: Parts, filters: RequestFilters): Promise
 }
 
 async function listEdges(db: Kysely<Database>): Promise<{ id: number; name: string }[]> {
-  return await db.selectFrom('edges').select(['id', 'name']).orderBy('id').execute()
+  return await db
+    .selectFrom('edges')
+    .select(['id', 'name'])
+    .where('joined_at', 'is not', null)
+    .orderBy('id')
+    .execute()
 }
 
 interface Row extends FoundRequest {

@@ -21,8 +21,16 @@ beforeEach(async () => {
   for (const name of ['a', 'b']) await client.post('/api/nodes', { name })
   await client.get('/api/nodes/2/download')
   await client.post('/api/domains', { domain: 'app.example.com', skipValidation: true })
-  const { db, secrets } = server.context
+  const { db, secrets, edgesAuthority } = server.context
   const now = new Date().toISOString()
+  await edgesAuthority.root()
+  await db
+    .insertInto('edges')
+    .values({
+      ...{ name: 'Frankfurt', number: 2, token_hash: 'none', certificate_key: 'a key', created_at: now },
+      ...{ private_key: secrets.seal("an edge's key", PLACES.edge(2)), joined_at: now },
+    })
+    .execute()
   const provider = {
     name: 'p',
     issuer: 'google',
@@ -117,6 +125,8 @@ test('with --all no previous secret is left, nor a copy from an upgrade', async 
   const client = await server.signIn()
   expect((await client.get('/api/nodes/2')).json()).toMatchObject({ usesFile: false })
   expect((await client.get('/api/nodes/2/download')).statusCode).toBe(200)
+  const row = context.db.selectFrom('edges').selectAll().where('number', '=', 2)
+  expect(await row.executeTakeFirst()).toMatchObject({ name: 'Frankfurt', certificate_key: null })
 })
 
 test('killed at any point, the next start finds the key that fits', async () => {

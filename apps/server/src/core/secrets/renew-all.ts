@@ -33,6 +33,7 @@ export async function renewAllSecrets(parts: Parts): Promise<void> {
   }
   await change({ ...parts, bus }, note, async (tx, revision) => {
     await renewTunnel(tx, parts, revision)
+    await renewEdges(tx, parts)
     await (await loadAuthority({ ...parts, db: tx })).replace()
     await renewCertificates(tx, parts, revision)
     await removeApps(tx)
@@ -68,6 +69,25 @@ async function renewTunnel(tx: Transaction<Database>, { secrets, randomBytes }: 
       preshared_key: secrets.seal(randomBytes(32).toString('base64'), PLACES.node(id, 'preshared_key')),
       ...(private_key !== null && { private_key: null, public_key: null }),
     })
+}
+
+/** Edges elsewhere know the server by the root that goes, so each has to join again; it keeps its number. */
+async function renewEdges(tx: Transaction<Database>, { secrets, randomBytes }: Parts) {
+  await tx.deleteFrom('join_tokens').execute()
+  await tx.deleteFrom('settings').where('key', 'like', 'edges.%').execute()
+  const edges = await tx.selectFrom('edges').select('id').where('private_key', 'is not', null).execute()
+  for (const { id } of edges) {
+    const keys = createWireGuardKeys(randomBytes(32))
+    await tx
+      .updateTable('edges')
+      .set({
+        private_key: secrets.seal(keys.privateKey, PLACES.edge(id)),
+        public_key: keys.publicKey,
+        ...{ certificate_key: null, certificate_until: null },
+      })
+      .where('id', '=', id)
+      .execute()
+  }
 }
 
 /** Those in use stay until the next ones exist. */

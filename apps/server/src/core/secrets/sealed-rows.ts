@@ -91,6 +91,13 @@ export async function sealAnew(tx: Transaction<Database>, renew: Renew): Promise
       .set({ client_secret: renewed(client_secret, PLACES.provider(id)) })
       .where('id', '=', id)
       .execute()
+  const edges = await tx.selectFrom('edges').select(['id', 'private_key']).execute()
+  for (const { id, private_key } of edges)
+    await tx
+      .updateTable('edges')
+      .set({ private_key: orNull(private_key, PLACES.edge(id)) })
+      .where('id', '=', id)
+      .execute()
   const channels = await tx.selectFrom('alert_channels').select(['id', 'secrets']).execute()
   for (const { id, secrets } of channels)
     await tx

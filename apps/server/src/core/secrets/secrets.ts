@@ -34,6 +34,7 @@ export const PLACES = {
   order: (id: number) => `orders ${id} private_key`,
   authenticator: (userId: number) => `authenticators ${userId} secret`,
   provider: (id: number) => `console_providers ${id} client_secret`,
+  edge: (id: number) => `edges ${id} private_key`,
   channel: (id: number) => `alert_channels ${id} secrets`,
 }
 

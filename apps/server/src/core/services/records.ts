@@ -4,9 +4,11 @@ import { findIp } from '@postern/net/ip'
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
 import { bracketed, publicUrl, type ServerConfig } from '../../config.ts'
 import type { Context } from '../../context.ts'
-import { type Flag, httpFieldsOf, tcpFieldsOf } from '../../db/columns.ts'
+import { type Flag, httpFieldsOf, type Json, tcpFieldsOf } from '../../db/columns.ts'
 import type { Database, ServiceRow } from '../../db/schema.ts'
 import { textsOf } from '../columns.ts'
+import { edgesOf } from '../domains/edges.ts'
+import { listEdgesAway } from '../edges/differences.ts'
 import { muteOf } from '../mutes/mutes.ts'
 import { statusOf } from '../nodes/figures.ts'
 import { usesFile } from '../nodes/records.ts'
@@ -21,6 +23,7 @@ export interface ServiceRecordRow extends ServiceRow {
   node_address: string
   node_uses_file: Flag
   domain: string | null
+  domain_edges: Json | null
   certificate_id: number | null
   /** The certificate that the domain has now. */
   certificate_kind: CertificateKind | null
@@ -72,6 +75,7 @@ export async function readServices<DB, TB extends keyof DB>(
       'nodes.enabled as node_enabled',
       'nodes.address as node_address',
       'domains.domain',
+      'domains.edges as domain_edges',
       'certificates.id as certificate_id',
       'certificates.kind as certificate_kind',
       'domains.skip_validation',
@@ -148,11 +152,16 @@ function stateOf(parts: Parts, row: ServiceRecordRow): ServiceState {
 }
 
 /** What of a service its state depends on. */
-export function scopeOf({ live, clock }: Pick<Parts, 'live' | 'clock'>, row: ServiceRecordRow): ServiceScope {
+export function scopeOf(
+  { live, edges, clock }: Pick<Parts, 'live' | 'edges' | 'clock'>,
+  row: ServiceRecordRow,
+): ServiceScope {
   const { id, routed_revision: revision } = row
   const certificateId = row.type === 'http' || row.ssl === 1 ? row.certificate_id : null
   const figures = live.find(row.node_id)
   const enabled = row.node_enabled === 1
+  const status = statusOf(enabled, figures, clock())
+  const seen = { id: row.node_id, isOnline: status === 'online' }
   const node = {
     id: row.node_id,
     name: row.node_name,
@@ -160,14 +169,16 @@ export function scopeOf({ live, clock }: Pick<Parts, 'live' | 'clock'>, row: Ser
     isLocal: row.node_is_local === 1,
     usesFile: row.node_uses_file === 1,
     enabled,
-    status: statusOf(enabled, figures, clock()),
+    status,
     lastSeen: figures?.latestHandshake ?? null,
+    awayAt: listEdgesAway(live, edges.views(), seen, clock()).map(({ id }) => id),
   }
   const host = row.backend_host
   const isNamed = host !== null && findIp(host) === undefined
   const isOnNode = host === null
   const isUdp = row.proto === 'udp'
-  return { id, node, isNamed, isUdp, isOnNode, certificateId, revision }
+  const servedAt = edgesOf({ edges: row.domain_edges })
+  return { id, node, isNamed, isUdp, isOnNode, certificateId, edges: servedAt, revision }
 }
 
 /** Its public address; without a domain, at the public host. */

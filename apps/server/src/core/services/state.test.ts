@@ -6,9 +6,19 @@ import { type EdgeView, serviceState } from './state.ts'
 const ok = { state: 'ok', detail: '' } as const
 const dataPlane: DataPlane = { haproxy: ok, wireguard: ok, nftables: ok }
 const own = { id: 3, name: 'eu', address: '10.64.0.3', isLocal: false, usesFile: false }
-const node = { ...own, enabled: true, status: 'online', lastSeen: 5 } as const
-const service = { id: 7, node, isNamed: false, isUdp: false, isOnNode: false, certificateId: 9, revision: 42 }
+const node = { ...own, enabled: true, status: 'online', lastSeen: 5, awayAt: [] } as const
+const service = {
+  id: 7,
+  node,
+  isNamed: false,
+  isUdp: false,
+  isOnNode: false,
+  certificateId: 9,
+  edges: null,
+  revision: 42,
+}
 const edge = (over: Partial<EdgeView> = {}): EdgeView => ({
+  ...{ id: 1, name: 'Local', isBeside: true },
   inForce: everywhere(42),
   problems: [],
   dataPlane,
@@ -40,7 +50,7 @@ it('is applying while one edge is behind, and says so when no edge is connected'
 
 it('fails because of its own problem, its certificate, its node, or a proxy that does not run', () => {
   for (const own of [problem('service', 7), problem('certificate', 9), problem('node', 3)])
-    expect(serviceState(service, [edge(), edge({ problems: [own] })])).toEqual({
+    expect(serviceState(service, [edge({ problems: [own] })])).toEqual({
       phase: 'failed',
       problem: own.message,
     })
@@ -81,7 +91,7 @@ it('is live with a note when visitors can use only one kind of address', () => {
 
 it('is unanswered when its backend is in trouble, unless something on our side is wrong', () => {
   const troubles = new Map([[7, 'refused' as const]])
-  const state = serviceState(service, [edge(), edge({ troubles })])
+  const state = serviceState(service, [edge({ troubles })])
   expect(state.phase).toBe('unanswered')
   expect(state.problem).toMatch(/^The service refused the connection/)
   const failed = serviceState(service, [edge({ troubles, problems: [problem('service', 7)] })])
@@ -151,4 +161,45 @@ it('shows problems on our side even without its node, but not that its name cann
   const failing = [edge({ problems: [problem('service', 7)] })]
   expect(serviceState(away, failing).phase).toBe('failed')
   expect(serviceState({ ...away, isNamed: true }, failing).phase).toBe('node-offline')
+})
+
+it('names the edges where it is not as well as at others', () => {
+  const far = (over: Partial<EdgeView> = {}) => edge({ id: 4, name: 'Frankfurt', isBeside: false, ...over })
+  const refused = new Map([[7, 'refused']]) as EdgeView['troubles']
+  const text = serviceState(service, [edge({ troubles: refused })]).problem
+  // The same everywhere needs no name.
+  expect(serviceState(service, [edge({ troubles: refused }), far({ troubles: refused })]).problem).toBe(text)
+  expect(serviceState(service, [edge(), far({ troubles: refused })])).toEqual({
+    phase: 'unanswered',
+    problem: `Not at Frankfurt: ${text}`,
+  })
+  const failed = far({ problems: [problem('service', 7)] })
+  expect(serviceState(service, [edge({ troubles: refused }), failed]).problem).toBe('At Frankfurt: service 7')
+  const vienna = edge({ id: 5, name: 'Vienna', isBeside: false, troubles: refused })
+  expect(serviceState(service, [edge(), far({ troubles: refused }), vienna]).problem).toBe(
+    `Not at Frankfurt, Vienna: ${text}`,
+  )
+})
+
+it('is unanswered at an edge that its node does not reach, and says where', () => {
+  const far = edge({ id: 4, name: 'Frankfurt', isBeside: false })
+  const partly = { ...service, node: { ...node, awayAt: [4] } }
+  expect(serviceState(partly, [edge(), far])).toEqual({
+    phase: 'unanswered',
+    problem: 'Not at Frankfurt: eu does not answer through the tunnel',
+  })
+})
+
+it('has nothing to do with edges that do not serve its domain', () => {
+  const far = edge({ id: 4, name: 'Frankfurt', isBeside: false })
+  const limited = { ...service, edges: [4] }
+  expect(serviceState(limited, [edge({ inForce: everywhere(1) }), far]).phase).toBe('live')
+  expect(serviceState(limited, [edge()])).toEqual({ phase: 'applying', problem: 'No edge is connected' })
+})
+
+it("has nothing to do with other edges on the server's own machine", () => {
+  const local = { ...service, node: { ...node, isLocal: true } }
+  const far = edge({ id: 4, name: 'Frankfurt', isBeside: false, inForce: everywhere(1) })
+  expect(serviceState(local, [edge(), far]).phase).toBe('live')
+  expect(serviceState(local, [far])).toEqual({ phase: 'applying', problem: 'No edge is connected' })
 })

@@ -5,6 +5,10 @@ import type { ServiceState } from '@postern/contract/services/services'
 
 /** The last report of a connected edge; `dataPlane` is null before the first. */
 export interface EdgeView {
+  id: number
+  name: string
+  /** It is beside the server, on whose machine the services of the local node are. */
+  isBeside: boolean
   inForce: InForce
   problems: readonly Problem[]
   dataPlane: DataPlane | null
@@ -28,6 +32,8 @@ export interface ServiceNodeView {
   status: NodeStatus
   /** The last handshake, in ms since the epoch; null for none. */
   lastSeen: number | null
+  /** The ids of the edges that it does not reach, although it is online. */
+  awayAt: readonly number[]
 }
 
 /** The fields of a service on which its state depends. */
@@ -41,6 +47,8 @@ export interface ServiceScope {
   /** Its backend is a program of the node itself. */
   isOnNode: boolean
   certificateId: number | null
+  /** The ids of the edges that serve its domain; null: all. */
+  edges: readonly number[] | null
   /** The revision of the service's last change. */
   revision: number
 }
@@ -60,15 +68,34 @@ const TROUBLES: Record<Exclude<BackendTrouble, 'unchecked'>, string> = {
   'only-tls': 'The service speaks TLS on this port. Choose https as its protocol, or another port.',
 }
 
-/** The worst state that the connected edges report. */
-export function serviceState(service: ServiceScope, edges: readonly EdgeView[]): ServiceState {
+/** The worst state that the connected edges report, with their names where others report a better one. */
+export function serviceState(service: ServiceScope, all: readonly EdgeView[]): ServiceState {
+  const edges = all.filter(
+    ({ id, isBeside }) =>
+      (isBeside || !service.node.isLocal) && (service.edges === null || service.edges.includes(id)),
+  )
   if (edges.length === 0) return { phase: 'applying', problem: 'No edge is connected' }
-  const worst = edges
-    .map((edge) => stateOnEdge(service, edge))
+  const states = edges.map((edge) => ({ edge, state: stateOnEdge(service, edge) }))
+  const worst = states
+    .map(({ state }) => state)
     .reduce((a, b) => (RANK[b.phase] > RANK[a.phase] || (a === LIVE && b.note) ? b : a), LIVE)
   const away = findAway(service.node)
   // A name that cannot be looked up without its node is not a failure on our side.
-  return away && (worst.phase !== 'failed' || service.isNamed) ? away : worst
+  if (away && (worst.phase !== 'failed' || service.isNamed)) return away
+  const at = states.filter(({ state }) => state.phase === worst.phase && state.problem === worst.problem)
+  return worst.problem === null || at.length === states.length
+    ? worst
+    : { ...worst, problem: whereOf(at, states) + worst.problem }
+}
+
+interface StateAt {
+  edge: EdgeView
+  state: EdgeState
+}
+
+function whereOf(at: readonly StateAt[], all: readonly StateAt[]): string {
+  const isLiveElsewhere = all.some(({ state }) => state.phase === 'live')
+  return `${isLiveElsewhere ? 'Not at' : 'At'} ${at.map(({ edge }) => edge.name).join(', ')}: `
 }
 
 /** Why a node carries no traffic now; undefined when it does. The local node is this machine itself. */
@@ -92,6 +119,9 @@ function stateOnEdge(service: ServiceScope, edge: EdgeView): EdgeState {
   if (problem) return { phase: 'failed', problem: problem.message }
   const broken = parts.find((part) => dataPlane[part].state !== 'ok')
   if (broken) return { phase: 'failed', problem: dataPlane[broken].detail }
+  const { node } = service
+  if (node.awayAt.includes(edge.id))
+    return { phase: 'unanswered', problem: `${node.name} does not answer through the tunnel` }
   const trouble = edge.troubles.get(service.id)
   if (trouble === 'unchecked') return { phase: 'checking', problem: null }
   return trouble

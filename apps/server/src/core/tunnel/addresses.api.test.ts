@@ -1,16 +1,11 @@
+import type { Node } from '@postern/contract/nodes'
 import { findIp } from '@postern/net/ip'
 import { writeRows } from '@postern/testkit/rows'
 import { startTestServer } from '@postern/testkit/server'
 import { fresh } from '@postern/testkit/shared'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import {
-  address6Of,
-  createAddressBook,
-  createNetwork6,
-  edgeAddressOf,
-  findAddressProblem,
-} from './addresses.ts'
+import { address6Of, createAddressBook, createNetwork6, findAddressProblem } from './addresses.ts'
 
 const NETWORK = '10.64.0.0/16'
 
@@ -43,11 +38,11 @@ test('a freed address is used again, whether its node was deleted or has moved',
   expect((await create()).address).toBe('10.64.0.5')
 })
 
-test('the whole network can be used, except reserved addresses, and then it is full', async () => {
-  const all = Array.from({ length: 256 }, (_, block) => wholeBlock(block)).flat()
-  await take(all.filter((address) => address !== '10.64.255.254'))
+test('the whole network can be used, except reserved addresses and those of edges, and then it is full', async () => {
+  const all = Array.from({ length: 255 }, (_, block) => wholeBlock(block)).flat()
+  await take(all.filter((address) => address !== '10.64.254.254'))
   const last = await create()
-  expect(last.address).toBe('10.64.255.254')
+  expect(last.address).toBe('10.64.254.254')
   const refused = await client.post('/api/nodes', { name: 'n' })
   expect([refused.statusCode, refused.json().message]).toEqual([
     409,
@@ -55,6 +50,19 @@ test('the whole network can be used, except reserved addresses, and then it is f
   ])
   await client.delete(`/api/nodes/${last.id - 1000}`)
   expect((await create()).address).toMatch(/^10\.64\.25\d\./)
+})
+
+test('nobody gives a node an address of edges, but one that has it from before keeps it', async () => {
+  const refused = await client.post('/api/nodes', { name: 'n', address: '10.64.255.7' })
+  expect([refused.statusCode, refused.json().errors]).toEqual([
+    422,
+    [{ field: 'address', message: 'must not be in 10.64.255.0/24, which edges have' }],
+  ])
+  await take(['10.64.255.7'])
+  const [{ id }] = (await client.get('/api/nodes'))
+    .json()
+    .filter((node: Node) => node.address.includes('.255.'))
+  expect((await client.patch(`/api/nodes/${id}`, { name: 'renamed' })).json().address).toBe('10.64.255.7')
 })
 
 test('whatever nodes come and go, the next one gets the lowest free address', async () => {
@@ -91,8 +99,4 @@ test('the IPv6 address has the IPv4 one in its last bits', () => {
   expect((findIp(address6Of(network6, '10.64.1.9'))?.value ?? 0n) & 0xffffffffn).toBe(
     findIp('10.64.1.9')?.value,
   )
-})
-
-test('a node reaches the edge at .1 of its /24', () => {
-  expect(edgeAddressOf('10.64.7.200')).toBe('10.64.7.1')
 })

@@ -1,6 +1,7 @@
 import { parseCidr } from '@postern/net/cidr'
 import { findIp, formatIp } from '@postern/net/ip'
 import { findNodeFault } from '@postern/net/targets'
+import { address6For, EDGE_BLOCK, numberedAddressOf } from '@postern/net/tunnel-addresses'
 import type { Kysely } from 'kysely'
 import type { Database } from '../../db/schema.ts'
 import { ConflictError } from '../errors.ts'
@@ -16,8 +17,8 @@ export interface AddressBook {
 /** In every /24 .0, .1 and .255 are reserved. */
 const FIRST_HOST = 2
 const HOSTS = 253
-/** How many addresses of the whole /16 nodes can have. */
-export const PLACES = 256 * HOSTS
+/** How many addresses of the whole /16 new nodes can get; those of the last block are the edges'. */
+export const PLACES = EDGE_BLOCK * HOSTS
 /** How many addresses are looked up in one statement, at first and at most. */
 const FEW = 8
 const MANY = 1024
@@ -67,20 +68,31 @@ export function findAddressProblem(network4: string, address4: string): string |
   const ip = findIp(address4)
   const fault = ip ? findNodeFault(ip, [parseCidr(network4)]) : 'notInTunnel'
   if (fault === 'notInTunnel') return `must be inside the tunnel network ${network4}`
+  if (isOfEdges(address4)) return `must not be in ${edgesBlock(network4)}, which edges have`
   return fault ? 'must not end in .0, .1 or .255, which are reserved' : undefined
+}
+
+/** The network of the addresses of edges, CIDR. */
+export function edgesBlock(network4: string): string {
+  return `${edgeAddress4(network4, 0)}/24`
+}
+
+/** The address in the tunnel of an edge elsewhere, whose number is at least 2. */
+export function edgeAddress4(network4: string, number: number): string {
+  return formatIp(numberedAddressOf(number, parseCidr(network4)))
+}
+
+/** Whether an address of the tunnel is one that only edges have. */
+export function isOfEdges(address4: string): boolean {
+  return Number(address4.split('.')[2]) === EDGE_BLOCK
 }
 
 /** A node's IPv6 address: its IPv4 one in the last 32 bits of the installation's /64. */
 export function address6Of(network6: string, address4: string): string {
-  const { base } = parseCidr(network6)
+  const network = parseCidr(network6)
   const ip = findIp(address4)
   if (ip?.family !== 4) throw new TypeError('not an IPv4 address')
-  return formatIp({ family: 6, value: base.value | ip.value })
-}
-
-/** The edge's address for a node: .1 of the node's /24. */
-export function edgeAddressOf(address4: string): string {
-  return `${address4.split('.').slice(0, 3).join('.')}.1`
+  return formatIp(address6For(network, ip))
 }
 
 /** A /64 of unique local addresses (RFC 4193); `random` are 5 random bytes. */

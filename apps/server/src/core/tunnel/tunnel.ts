@@ -1,11 +1,13 @@
 import { createWireGuardKeys, publicKeyOf } from '@postern/host/wireguard-keys'
 import { formatCidr, parseCidr } from '@postern/net/cidr'
+import { formatIp } from '@postern/net/ip'
+import { edgeAddressOf } from '@postern/net/tunnel-addresses'
 import type { Kysely } from 'kysely'
 import { bracketed, type ServerConfig } from '../../config.ts'
 import type { Database } from '../../db/schema.ts'
 import { findSettings, putSettings } from '../../db/settings.ts'
 import { PLACES, type Secrets } from '../secrets/secrets.ts'
-import { address6Of, createNetwork6, edgeAddressOf } from './addresses.ts'
+import { address6Of, createNetwork6 } from './addresses.ts'
 
 /** The installation's end of the tunnel: the same keys and networks on every edge. */
 export interface Tunnel {
@@ -17,8 +19,8 @@ export interface Tunnel {
   /** `host:port` for nodes, an IPv6 address in brackets. */
   readonly endpoint: string
   address6(address4: string): string
-  /** The edge's address inside the tunnel for the node with this address. */
-  edgeAddress(address4: string): string
+  /** The address inside the tunnel of the edge with this number, for the node with this address. */
+  edgeAddress(number: number, address4: string): string
   /** The networks that a node sends through the tunnel. */
   allowedIps(node: { allowInternet: boolean }): string[]
 }
@@ -49,7 +51,8 @@ export async function loadTunnel(parts: Parts): Promise<Tunnel> {
       return `${bracketed(config.publicHost)}:${config.settings.POSTERN_TUNNEL_PORT}`
     },
     address6: (address4) => address6Of(network6, address4),
-    edgeAddress: edgeAddressOf,
+    edgeAddress: (number, address4) =>
+      formatIp(edgeAddressOf(number, parseCidr(network4), parseCidr(address4).base)),
     allowedIps: (node) => (node.allowInternet ? ['0.0.0.0/0', '::/0'] : [network4, network6]),
   }
 }

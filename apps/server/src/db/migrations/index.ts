@@ -29,6 +29,8 @@ import { endsOfServices } from './0029-ends-of-services.ts'
 import { consoleProviders } from './0030-console-providers.ts'
 import { sharesOfHistory } from './0031-shares-of-history.ts'
 import { usedTickets } from './0032-used-tickets.ts'
+import { edgesElsewhere } from './0033-edges-elsewhere.ts'
+import { fileEdges } from './0034-file-edges.ts'
 import { counts } from './live-0002-counts.ts'
 
 /** In order; a released migration is never edited. The database counts how many of them it has. */
@@ -75,6 +77,8 @@ export const MIGRATIONS: readonly string[] = [
   DELETE FROM sessions WHERE provider_id IS NULL AND user_id IN (SELECT id FROM users WHERE is_made = 1);`,
   usedTickets,
   'ALTER TABLE revisions ADD COLUMN removed INTEGER NOT NULL DEFAULT 0;',
+  edgesElsewhere,
+  fileEdges,
 ]
 
 export const LIVE_MIGRATIONS: readonly string[] = [

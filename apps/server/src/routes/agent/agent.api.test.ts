@@ -51,6 +51,58 @@ describe('the configuration', () => {
     expect([moved.addresses[0], moved.edgeAddress]).toEqual(['10.64.9.9/32', '10.64.9.1'])
   })
 
+  it('has every edge that has joined, the one beside the server first, as older agents know it', async () => {
+    const node = await client.createNode({ name: 'everywhere', allowInternet: true, keepalive: 11 })
+    const { db, clock } = server.context
+    const now = new Date(clock()).toISOString()
+    const common = { created_at: now, updated_at: now }
+    const far = {
+      ...common,
+      name: 'far',
+      number: 3,
+      public_key: key(9),
+      host: '2001:db8::9',
+      token_hash: 'none',
+    }
+    const announced = { ...common, name: 'announced', number: 4, public_key: key(8), token_hash: 'nothing' }
+    await db
+      .insertInto('edges')
+      .values([{ ...far, joined_at: now }, announced])
+      .execute()
+    const config = AgentConfig.parse((await getConfig(node.token)).json())
+    const { peer, edgeAddress, edges = [] } = config
+    expect(edges.map(({ name }) => name)).toEqual(['Local', 'far'])
+    expect(edges[0]).toMatchObject({ peer, edgeAddress })
+    expect(peer.allowedIps).toEqual(['0.0.0.0/0', '::/0'])
+    const address6 = server.context.tunnel.address6('10.64.255.3')
+    expect(edges[1]).toMatchObject({
+      edgeAddress: '10.64.255.3',
+      peer: {
+        publicKey: key(9),
+        presharedKey: peer.presharedKey,
+        endpoint: '[2001:db8::9]:51820',
+        allowedIps: ['10.64.255.3/32', `${address6}/128`],
+        keepaliveSeconds: 11,
+      },
+    })
+    // What an older agent reads is what it always was.
+    const { edges: _edges, ...older } = config
+    expect(Object.keys(older).sort()).toEqual(
+      [
+        'addresses',
+        'dns',
+        'edgeAddress',
+        'gateway',
+        'mayPublish',
+        'node',
+        'peer',
+        'publicKey',
+        'targets',
+      ].sort(),
+    )
+    await db.deleteFrom('edges').where('number', '>', 1).execute()
+  })
+
   it('names the ports of the node itself to which enabled services lead, each once', async () => {
     const node = await client.createNode({ name: 'ports' })
     const other = await client.createNode({ name: 'its neighbour' })

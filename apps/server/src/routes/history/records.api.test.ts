@@ -15,7 +15,9 @@ const PROVIDER = {
   POSTERN_OIDC_CLIENT_SECRET: 'hidden-secret',
 }
 
-const server = shared(() => startTestServer({ settings: PROVIDER }))
+const CONTROL = { POSTERN_CONTROL_LISTEN: '127.0.0.1:8443' }
+
+const server = shared(() => startTestServer({ settings: { ...PROVIDER, ...CONTROL } }))
 const client = shared(() => server.signIn())
 const newest = async (): Promise<HistoryEntry> => (await client.get('/api/history?limit=1')).json().data[0]
 let names = 0
@@ -62,6 +64,8 @@ const person = async () =>
 const API_TOKEN = { name: 'ci', role: 'viewer', reach: null, expireAt: null, ...CONFIRMED }
 const apiToken = async () => (await client.post('/api/tokens', API_TOKEN)).json()
 const mute = { until: null }
+const edge = async () => (await client.post('/api/edges', { name: nextName('edge') })).json().edge.id
+const anEdge = shared(async () => ({ id: (await edge()) as number }))
 
 /** Each endpoint that changes something, and a request to it that does; or why it leaves no record. */
 const WRITING: Record<string, (() => Promise<{ statusCode: number; body: string }>) | string> = {
@@ -130,6 +134,17 @@ const WRITING: Record<string, (() => Promise<{ statusCode: number; body: string 
     await client.patch(`/api/nodes/${id}`, { keepalive: 8 })
     return client.post(`/api/history/${(await newest()).revision}/undo`)
   },
+  addEdge: () => client.post('/api/edges', { name: nextName('edge') }),
+  editEdge: () => client.patch(`/api/edges/${anEdge.id}`, { place: nextName('place') }),
+  drainEdge: () => client.patch(`/api/edges/${anEdge.id}/drain`),
+  undrainEdge: async () => {
+    await client.patch(`/api/edges/${anEdge.id}/drain`)
+    return client.patch(`/api/edges/${anEdge.id}/undrain`)
+  },
+  makeJoinToken: () => client.post(`/api/edges/${anEdge.id}/join-token`),
+  removeEdge: async () => client.delete(`/api/edges/${await edge()}`),
+  edgeJoin: 'needs a key of a machine: edges/join.api.test.ts',
+  edgeCertificate: 'needs an edge that joined: edges/join.api.test.ts',
   beginTrial: 'a trial changes nothing',
   edgeState: 'an edge asks',
   edgeWhy: 'root asks',
@@ -327,9 +342,12 @@ it('has no secret in any text that is stored', async () => {
     ...(await db.selectFrom('node_tokens').select('token_hash').execute()),
     ...(await db.selectFrom('certificates').select('private_key').execute()),
     ...(await db.selectFrom('users').select('password_hash').execute()),
+    ...(await db.selectFrom('edges').select(['private_key', 'token_hash']).execute()),
+    ...(await db.selectFrom('join_tokens').select('hash').execute()),
     ...(await db.selectFrom('alert_channels').select('secrets').execute()),
   ].flatMap((row) => Object.values(row).filter((value) => value !== null))
   expect(secrets.length).toBeGreaterThan(20)
-  for (const secret of [...secrets, 'hidden-', 'ptn_', 'v2.', 'BEGIN ']) expect(stored).not.toContain(secret)
+  for (const secret of [...secrets, 'hidden-', 'ptn_', 'v2.', 'BEGIN ', 'pte_'])
+    expect(stored).not.toContain(secret)
   expect(stored).toContain('changed')
 })

@@ -111,3 +111,56 @@ test('a node is marked as using the file, until its agent registers a key of its
   await registerNodeKey(server.context, INSTALLATION, tokenOf(2), newKey())
   expect(await usesFile()).toBe(false)
 })
+
+/** As an edge that has joined; not to be confused with one that is only announced. */
+async function addEdge(name: string, number: number, isJoined = true): Promise<number> {
+  const now = new Date(server.context.clock()).toISOString()
+  const { id } = await server.context.db
+    .insertInto('edges')
+    .values({
+      ...{ name, number, host: `${name}.example.com`, tunnel_port: 4000 + number, public_key: newKey() },
+      ...{ token_hash: `none ${name}`, created_at: now, updated_at: now, joined_at: isJoined ? now : null },
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  return id
+}
+
+test('the file has a peer for each edge, and the node says when there are more', async () => {
+  await client.post('/api/nodes', { name: 'site' })
+  const fileEdges = async () => (await client.get('/api/nodes/2')).json().fileEdges
+  const download = async () => (await client.get('/api/nodes/2/download')).body
+  expect(await fileEdges()).toBeNull()
+  const before = await download()
+  expect(await fileEdges()).toEqual({ known: 1, all: 1 })
+  const far = await addEdge('far', 2)
+  await addEdge('farther', 7)
+  await addEdge('announced', 8, false)
+  expect(await fileEdges()).toEqual({ known: 1, all: 3 })
+  const { revision } = await rowOf(2)
+  const after = await download()
+  // The first peer, which older files have, stays as it was.
+  expect(after.startsWith(before)).toBe(true)
+  const { address6 } = server.context.tunnel
+  const peers = after.slice(before.length).split('\n\n')
+  expect(peers.map((peer) => peer.match(/(?<=^(Endpoint|AllowedIPs|PersistentKeepalive) = ).*/gm))).toEqual([
+    ['far.example.com:4002', `10.64.255.2/32, ${address6('10.64.255.2')}/128`, '25'],
+    ['farther.example.com:4007', `10.64.255.7/32, ${address6('10.64.255.7')}/128`, '25'],
+  ])
+  expect(new Set(after.match(/^PresharedKey = .*$/gm))).toHaveLength(1)
+  expect([await fileEdges(), (await rowOf(2)).revision]).toEqual([{ known: 3, all: 3 }, revision])
+  expect(await download()).toBe(after)
+  // One that was removed is known to nobody; a later one under its number is another edge.
+  await server.context.db.deleteFrom('edges').where('id', '=', far).execute()
+  await addEdge('next', 2)
+  expect(await fileEdges()).toEqual({ known: 2, all: 3 })
+})
+
+test('a file of before there were several edges has the one beside the server', async () => {
+  await client.post('/api/nodes', { name: 'site' })
+  await client.get('/api/nodes/2/download')
+  await server.context.db.updateTable('nodes').set({ file_edges: null }).execute()
+  await addEdge('far', 2)
+  expect((await client.get('/api/nodes')).json()[1].fileEdges).toEqual({ known: 1, all: 2 })
+  expect((await client.get('/api/nodes')).json()[0].fileEdges).toBeNull()
+})

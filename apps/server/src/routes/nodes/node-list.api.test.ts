@@ -24,7 +24,7 @@ beforeAll(async () => {
     isGateway: true,
     gatewayNetworks: [{ interface: 'eth0', subnet: '192.168.7.0/24' }],
   })
-  server.context.live.update([figures(2, 300), figures(3, 100), figures(4, 200)])
+  server.context.live.update(1, [figures(2, 300), figures(3, 100), figures(4, 200)])
 })
 
 const names = async (query: string) => {
@@ -81,7 +81,10 @@ test('a page of 10,000 nodes comes in a moment, in every order', async () => {
         .execute()
     }
   })
-  big.context.live.update(Array.from({ length: 10_000 }, (_, i) => figures(i + 2, i)))
+  big.context.live.update(
+    1,
+    Array.from({ length: 10_000 }, (_, i) => figures(i + 2, i)),
+  )
   for (const query of ['', '&search=node%2099', '&orderBy=name,desc', '&orderBy=transferRx,desc&page=500']) {
     const url = `/api/nodes?limit=10${query}`
     await user.get(url)

@@ -34,7 +34,7 @@ test('the list comes at once, then whenever it changes', async () => {
   expect(stream.listData()[0]).toMatchObject([{ name: 'Local' }, { name: 'one' }])
   await client.post('/api/nodes', { name: 'two' })
   await until('the new row', () => stream.listData().length === 2)
-  server.context.live.update([figures(3)])
+  server.context.live.update(1, [figures(3)])
   await until('the new figures', () => stream.listData().length === 3)
   expect(stream.listData()[2]).toMatchObject([{}, { status: 'offline' }, { status: 'online', transferRx: 1 }])
   await client.delete('/api/nodes/3')
@@ -47,7 +47,7 @@ test('a burst makes few messages, the last of which is right', async () => {
   await until('the node', () => stream.listData().length === 1)
   const start = performance.now()
   for (let rx = 1; rx <= 100; rx++) {
-    server.context.live.update([figures(2, rx)])
+    server.context.live.update(1, [figures(2, rx)])
     await new Promise((resolve) => setImmediate(resolve))
   }
   await until('the last figure', () => {
@@ -61,14 +61,14 @@ test('nothing is sent when no row changes', async () => {
   const stream = await follow('&id=2')
   await until('the node', () => stream.listData().length === 1)
   await client.post('/api/nodes', { name: 'two' })
-  server.context.live.update([figures(3)])
+  server.context.live.update(1, [figures(3)])
   await client.patch('/api/nodes/2', { name: 'renamed' })
   await until('the rename', () => stream.listData().length === 2)
   expect(stream.listData()[1]).toMatchObject({ name: 'renamed' })
 })
 
 test('a node that vanishes becomes offline by time alone', async () => {
-  server.context.live.update([figures(2)])
+  server.context.live.update(1, [figures(2)])
   const stream = await follow('&id=2')
   await until('online', () => stream.listData().length === 1)
   expect(stream.listData()[0]).toMatchObject({ status: 'online' })

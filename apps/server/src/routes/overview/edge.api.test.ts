@@ -188,7 +188,7 @@ describe('the state', () => {
 
   it('is not touched by figures', async () => {
     const { hashes, revision } = await fetchState(server)
-    server.context.live.update([
+    server.context.live.update(1, [
       { nodeId: 1, latestHandshake: 1, rx: 1, tx: 1, clientIp: null, reachable: true },
     ])
     const sections = { peers: [], routes: [], ports: [], signIns: [], challenges: [], certificates: [] }

@@ -44,6 +44,7 @@ async function fillTables(): Promise<void> {
       80, '[]', '[]', 1, 0, ${at}, ${at}, 1 FROM domains`.execute(db)
   const peer = { latestHandshake: null, clientIp: null, reachable: false }
   live.update(
+    1,
     Array.from({ length: NODES }, (_, i) => ({ ...peer, nodeId: i + 2, rx: (i * 7919) % NODES, tx: i })),
   )
 }

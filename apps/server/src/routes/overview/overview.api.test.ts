@@ -90,6 +90,7 @@ describe('the numbers', () => {
           ]
           const gone = { latestHandshake: null, reachable: false }
           server.context.live.update(
+            1,
             nodeIds.map((id) => ({ ...onlinePeer(id), ...(online.includes(id) ? {} : gone) })),
           )
           edge.send({ type: 'backends', isFirst: true, backends })
@@ -122,7 +123,7 @@ describe('the numbers', () => {
   })
 
   it('count disabled services and disconnected nodes separately, and name what is in trouble', async () => {
-    server.context.live.update(nodeIds.map(onlinePeer))
+    server.context.live.update(1, nodeIds.map(onlinePeer))
     edge.send({ type: 'backends', isFirst: true, backends: [{ service: 3, trouble: 'refused' }] })
     await client.patch(`/api/nodes/${nodeIds[0]}/disable`)
     await client.patch(`/api/services/${nodeIds[1]}/http/${serviceIds[2]}/disable`)
@@ -142,7 +143,10 @@ describe('the numbers', () => {
 
   it('name the nodes that were lost, those with the most services first', async () => {
     const lastSeen = Date.now() - 600_000
-    server.context.live.update(nodeIds.map((id) => ({ ...onlinePeer(id), latestHandshake: lastSeen })))
+    server.context.live.update(
+      1,
+      nodeIds.map((id) => ({ ...onlinePeer(id), latestHandshake: lastSeen })),
+    )
     // The first was disconnected by a person.
     const lost = await readAttention('?type=node')
     expect(lost.map(({ name, lost }) => [name, lost?.services])).toEqual([
@@ -153,7 +157,10 @@ describe('the numbers', () => {
     expect(lost[0]).toMatchObject({ nodeId: nodeIds[1], lost: { lastSeen } })
     // As after a reboot, before the tunnel has seen any of them.
     const none = { latestHandshake: null, rx: 0, tx: 0, clientIp: null, reachable: false }
-    server.context.live.update(nodeIds.map((nodeId) => ({ nodeId, ...none })))
+    server.context.live.update(
+      1,
+      nodeIds.map((nodeId) => ({ nodeId, ...none })),
+    )
     expect((await readAttention('?type=node'))[0]).toMatchObject({ nodeId: nodeIds[1], lost: { lastSeen } })
     expect((await read()).nodes).toMatchObject({ offline: 3, neverConnected: 0 })
     const [node] = (await client.get('/api/nodes?search=barn')).json()
@@ -162,7 +169,7 @@ describe('the numbers', () => {
       latestHandshakeTimestamp: lastSeen,
       clientIp: '203.0.113.7',
     })
-    server.context.live.update(nodeIds.map(onlinePeer))
+    server.context.live.update(1, nodeIds.map(onlinePeer))
     expect(await readAttention('?type=node')).toEqual([])
   })
 })
@@ -199,7 +206,7 @@ describe('the last changes', () => {
 })
 
 it('lists everything that needs a person page by page, worst first, and can be searched', async () => {
-  server.context.live.update(nodeIds.map(onlinePeer))
+  server.context.live.update(1, nodeIds.map(onlinePeer))
   // The one between them was disabled before, and is no problem.
   const named = [serviceIds[1], serviceIds[3], serviceIds[4]].map((id) => id ?? 0)
   const problems = [

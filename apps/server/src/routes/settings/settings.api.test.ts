@@ -34,7 +34,7 @@ async function set(client: Client, form: object) {
 }
 /** What an edge gets of the installation. */
 async function settingsOfEdge({ context }: TestServer) {
-  const answer = JSON.parse((await context.desiredState.read({})).join(''))
+  const answer = JSON.parse((await context.desiredState.read(1, {})).join(''))
   return answer.sections.settings
 }
 
@@ -278,7 +278,7 @@ describe('the public host', () => {
     expect(await set(client, { POSTERN_PUBLIC_HOST: NAME })).toBe('set')
     expect(await set(client, { POSTERN_PUBLIC_HOST: 'next.example.com' })).toBe('set')
     const names = async () => {
-      const answer = JSON.parse((await server.context.desiredState.read({})).join(''))
+      const answer = JSON.parse((await server.context.desiredState.read(1, {})).join(''))
       return new X509Certificate(answer.sections.certificates[0].chain).subjectAltName
     }
     await expect.poll(names).toContain(`DNS:next.example.com, DNS:${NAME}, `)

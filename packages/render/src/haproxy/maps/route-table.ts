@@ -7,12 +7,12 @@ import {
 } from '../../resolved-route.ts'
 import { createAddressOwners, type RenderedRoutes } from './address-owners.ts'
 import type { Digest } from './lists.ts'
-import { hostOf, OWN_HOST, type RenderedRoute, renderRoute } from './routes.ts'
+import { hostOf, OWN_HOST, type RenderedRoute, renderMissingConsole, renderRoute } from './routes.ts'
 
 /** All routes as lines, kept up to date section by section. The next update changes the returned objects. */
 export interface RouteTable {
   /** A section that is still the same array costs nothing, unless the console has moved. */
-  update(sections: RouteSections, ownHosts: readonly string[]): RenderedRoutes
+  update(sections: RouteSections, ownHosts: readonly string[], isConsoleAway?: boolean): RenderedRoutes
 }
 
 export function createRouteTable(digest: Digest): RouteTable {
@@ -24,6 +24,9 @@ export function createRouteTable(digest: Digest): RouteTable {
   /** All that every line depends on: the installation's own hosts, and the hosts where the console answers. */
   let own: ReadonlySet<string> = new Set()
   let consoleHosts: ReadonlySet<string> = new Set()
+  let isAway = false
+  const missing = renderMissingConsole(digest)
+  let isMissing = false
 
   const remove = (route: ResolvedRoute) => {
     const lines = rendered.get(route)
@@ -32,13 +35,13 @@ export function createRouteTable(digest: Digest): RouteTable {
   const add = (route: ResolvedRoute) => {
     if (!isCarried(route)) return
     const isBeside = !isPortRoute(route) && !route.system && consoleHosts.has(hostOf(route, own))
-    const lines = renderRoute(route, { ownHosts: own, digest, isBeside })
+    const lines = renderRoute(route, { ownHosts: own, digest, isBeside, isConsoleAway: isAway })
     rendered.set(route, lines)
     owners.add(lines)
   }
 
   return {
-    update(next, ownHosts) {
+    update(next, ownHosts, isConsoleAway = false) {
       const { gone, come } = changesOf(sections, next)
       sections = next
       for (const route of gone) if (isConsole(route)) systems.delete(route)
@@ -46,11 +49,17 @@ export function createRouteTable(digest: Digest): RouteTable {
       const lower = new Set(ownHosts.map((host) => host.toLowerCase()))
       // Always its own addresses too, so that they stay reserved while the console's own route is missing.
       const hosts = new Set([OWN_HOST, ...[...systems].map((route) => hostOf(route, lower))])
-      const isMoved = !isSame(lower, own) || !isSame(hosts, consoleHosts)
+      const isMoved = !isSame(lower, own) || !isSame(hosts, consoleHosts) || isAway !== isConsoleAway
       own = lower
+      isAway = isConsoleAway
       consoleHosts = hosts
       for (const route of isMoved ? [...rendered.keys()] : gone) remove(route)
       for (const route of isMoved ? rowsOf(next) : come) add(route)
+      if (isMissing !== (isAway && systems.size === 0)) {
+        isMissing = !isMissing
+        if (isMissing) owners.add(missing)
+        else owners.remove(missing)
+      }
       return owners.settle()
     },
   }

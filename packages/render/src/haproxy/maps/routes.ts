@@ -39,6 +39,8 @@ export const FLAGS = {
   tls: 't',
   /** No address to dial. */
   unreachable: 'u',
+  /** The console, at an edge that does not pass it on. */
+  away: 'w',
   /** It shares a host with the console: its answers must not act as the console, nor have a lasting effect there. */
   beside: 'x',
 } as const
@@ -48,6 +50,8 @@ export const FLAGS = {
  * and so must visitors of services who come back from the provider.
  */
 const OPEN_PATHS = ['/api/agent', '/install', '/.postern']
+/** An edge that passes no console on sees no password, and no token of an agent. */
+const VISITORS_PATHS = ['/.postern']
 
 /** No blank, `|`, `;` or control character may reach a map: they end keys, fields and commands. */
 const LINE = /^[A-Za-z0-9.:/~_*|-]*$/
@@ -59,6 +63,8 @@ export interface Around {
   digest: Digest
   /** True for a service at a host where the console answers. */
   isBeside: boolean
+  /** True at an edge that passes no console on, only what visitors of services need of the server. */
+  isConsoleAway: boolean
 }
 
 /** One route as lines of the maps. */
@@ -76,6 +82,26 @@ export function renderRoute(route: ResolvedRoute, around: Around): RenderedRoute
   const lines = linesOf(route, list, around)
   const problem = findProblem(route, lines, around)
   return { route, list, problem, lines: new Map(problem === undefined ? lines : []) }
+}
+
+/** No service has it. */
+const NOBODY = 0
+
+/**
+ * What stands for the console at an edge whose state has no route of it: the page that says so, and the way to the server
+ * for visitors of services.
+ */
+export function renderMissingConsole(digest: Digest): RenderedRoute {
+  const route: ResolvedHttpRoute = {
+    ...{ id: NOBODY, domain: null, path: '/', system: true, enabled: true, stripPath: false, signIn: null },
+    ...{ node: { kind: 'local' }, backend: { proto: 'http', host: null, port: 0 }, address: null },
+    ...{ allowedIps: [], blockedIps: [] },
+  }
+  const away = fieldsOf(route, FLAGS.console + FLAGS.away, '')
+  const open = fieldsOf(route, FLAGS.console + FLAGS.agent, '')
+  const paths = VISITORS_PATHS.map((path): [string, string] => [keyOf(OWN_HOST, path), open])
+  const lines = new Map([[keyOf(OWN_HOST, '/'), away], ...paths])
+  return { route, list: renderList(route, digest), problem: undefined, lines }
 }
 
 function findProblem(
@@ -105,7 +131,8 @@ function linesOf(route: ResolvedRoute, { name }: RenderedList, around: Around): 
     const line: [string, string] = [keyOf(host, route.path), fieldsOf(route, flags, name)]
     if (!route.system) return [line]
     const open = fieldsOf(route, FLAGS.console + FLAGS.agent, '')
-    return [line, ...OPEN_PATHS.map((path): [string, string] => [keyOf(host, path), open])]
+    const paths = around.isConsoleAway ? VISITORS_PATHS : OPEN_PATHS
+    return [line, ...paths.map((path): [string, string] => [keyOf(host, path), open])]
   })
 }
 
@@ -147,7 +174,8 @@ function isGuarded(route: ResolvedRoute): route is ResolvedHttpRoute {
   return !isPortRoute(route) && route.signIn !== null
 }
 
-function flagsOf(route: ResolvedRoute, { isBeside }: Around): string {
+function flagsOf(route: ResolvedRoute, { isBeside, isConsoleAway }: Around): string {
+  if (isSystem(route) && isConsoleAway) return FLAGS.console + FLAGS.away
   if (isSystem(route)) return FLAGS.console + (isGuarded(route) ? FLAGS.guarded : '')
   const flags: [string, boolean][] = [
     [FLAGS.guarded, isGuarded(route)],

@@ -9,7 +9,7 @@ type Entries = ReadonlyMap<string, string>
 /** The maps as files, which HAProxy reads only when it starts. */
 export interface MapFiles {
   /** Sets the wanted content. */
-  want(maps: Record<'routes' | 'lists' | 'signIn' | 'challenges', MapLines>): void
+  want(maps: Record<'routes' | 'lists' | 'signIn' | 'challenges' | 'edge', MapLines>): void
   /** The nodes that are down. Until the first call the file of the previous edge process stays. */
   setNodes(nodes: Entries): Promise<void>
   /** Brings them up to date: before HAProxy starts, and with each full check. */
@@ -22,21 +22,23 @@ export function createMapFiles(paths: HaproxyPaths): MapFiles {
     lists: createMapFile(paths.lists),
     signIn: createMapFile(paths.signIn),
     challenges: createMapFile(paths.challenges),
+    edge: createMapFile(paths.edge),
     routes: createMapFile(paths.routes),
   }
   return {
-    want({ routes, lists, signIn, challenges }) {
+    want({ routes, lists, signIn, challenges, edge }) {
       files.routes.want(routes)
       files.lists.want(lists)
       files.signIn.want(signIn)
       files.challenges.want(challenges)
+      files.edge.want(edge)
     },
     async setNodes(nodes) {
       files.nodes.want({ lines: nodes, touched: new Set(nodes.keys()) })
       await files.nodes.write()
     },
     async write() {
-      for (const file of [files.nodes, files.challenges]) await file.makeSure()
+      for (const file of [files.nodes, files.challenges, files.edge]) await file.makeSure()
       for (const file of Object.values(files)) await file.write()
     },
   }

@@ -5,8 +5,8 @@ import type { Finder, Finding } from '../sight.ts'
 
 export const findGone: Finder = async ({ context: { edges } }, rule) => {
   const all = await edges.list()
-  return all.flatMap(({ id, name, connected }): Finding[] =>
-    connected
+  return all.flatMap(({ id, name, connected, isJoined }): Finding[] =>
+    connected || !isJoined
       ? []
       : [
           {

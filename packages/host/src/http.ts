@@ -1,8 +1,8 @@
 import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import type { SecureContext } from 'node:tls'
-import { codeOf, messageOf } from '@postern/host/errors'
-import { readToEnd } from '../io.ts'
+import { codeOf, messageOf } from './errors.ts'
+import { readToEnd } from './streams.ts'
 
 export interface HttpRequest {
   method: string
