@@ -2,8 +2,8 @@ import { shared } from '@postern/testkit/shared'
 import { expect, it } from 'vitest'
 import { type Fate, startVrrpLab, type VrrpLab } from '../net/edges/vrrp-lab.ts'
 
-/** As tests/net/edges/vrrp.test.ts, often. */
-const ROUNDS = 20
+/** More often than tests/net/edges/vrrp.test.ts; `ROUNDS=20` for a longer run. */
+const ROUNDS = Number(process.env.ROUNDS ?? 5)
 const LONGEST_GAP = 5000
 const FATES: Fate[] = ['its machine dies', 'its link is cut', 'its HAProxy is killed']
 

@@ -91,6 +91,7 @@ it('adds a domain that points here, with a certificate on order', async () => {
     skipValidation: false,
     authentication: false,
     allowedEmails: [],
+    edges: null,
   })
   await page.getByText('Domain created successfully!').waitFor()
   await row(page, 'here.example.com').getByText("Let's Encrypt").waitFor()

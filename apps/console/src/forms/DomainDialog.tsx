@@ -12,6 +12,7 @@ import { confirm } from '../ui/overlay/confirm.ts'
 import { serverUrls } from '../util/urls.ts'
 import { SelectField } from './fields/bound-fields.tsx'
 import { SkipValidationField, useSkipOffered } from './fields/domain-fields.tsx'
+import { EdgesField } from './fields/edge-fields.tsx'
 import { DomainSignInFields } from './fields/sign-in-fields.tsx'
 import { TextField } from './fields/TextField.tsx'
 import { useTakeBack } from './fields/take-back.tsx'
@@ -81,6 +82,7 @@ export function DomainDialog({ domain, draft, onClose }: Props) {
         hint={skips ? MESSAGES.selfSignedOnly : ssl === 'certbot' ? LETS_ENCRYPT : <SelfSigned />}
       />
       <DomainSignInFields form={form} wasOn={record?.authentication ?? false} />
+      <EdgesField control={control} />
       {takeBack.field}
     </RecordDialog>
   )
@@ -147,15 +149,17 @@ const NEW_DOMAIN = {
   skipValidation: false,
   authentication: false,
   allowedEmails: [],
+  edges: null,
 } satisfies DomainFormInput
 
 /** The domain form's values while it is edited. A type of null reads as Self Signed. */
-function domainValues({ domain, ssl, skipValidation, authentication, allowedEmails }: Domain) {
+function domainValues({ domain, ssl, skipValidation, authentication, allowedEmails, edges }: Domain) {
   return {
     domain,
     ssl: ssl ?? 'self-signed',
     skipValidation,
     authentication,
     allowedEmails: [...allowedEmails],
+    edges: edges && [...edges],
   } satisfies DomainFormInput
 }

@@ -31,6 +31,9 @@ function isWayIn({ kind, id, name, before, after }: Changed, actor: Pick<Actor, 
       return before === null || Object.entries(after).some(isOpening)
     case 'provider':
       return true
+    case 'edge':
+      // It gets the keys of what it serves.
+      return before === null || after.servesConsole === true
     case 'setting':
       return (
         name === 'passwordRule' || name === 'formerHosts' || (isConsoleSetting(name) && isSignInSetting(name))

@@ -1,71 +1,20 @@
-import {
-  type Challenge,
-  certificatesSectionOf,
-  challengesSectionOf,
-  peersSectionOf,
-  portsSectionOf,
-  routesSectionOf,
-  type SignIn,
-  signInsSectionOf,
-} from '@postern/contract/edge/desired-state'
-import { type Kysely, sql } from 'kysely'
+import type { Challenge, SignIn } from '@postern/contract/edge/desired-state'
+import type { Kysely } from 'kysely'
 import { selectChangedServices } from '../../changes/changed-services.ts'
 import type { ServerConfig } from '../../config.ts'
-import type { Database, NodeRow, StatedTables } from '../../db/schema.ts'
+import type { Database, NodeRow } from '../../db/schema.ts'
 import { findServiceFault, serviceFault } from '../publishing/rule.ts'
 import { PLACES, type Secrets } from '../secrets/secrets.ts'
 import type { Tunnel } from '../tunnel/tunnel.ts'
+import { dropDeleted } from './dropped.ts'
+import { NEVER, type StatedRows } from './kept-rows.ts'
 import { peerOf, portRouteOf, type RoutedNode, routedNodeOf, routeOf } from './records.ts'
-import { createTextSections, hashOf, type Mark, type TextSections } from './sections.ts'
-
-/** The content of the desired state at `revision`. */
-export interface StatedRows {
-  revision: number
-  nodes: Map<number, RoutedNode>
-  /** Their names. */
-  domains: Map<number, string>
-  /** Those that are not at all edges. */
-  limited: Set<number>
-  peers: TextSections
-  routes: TextSections
-  ports: TextSections
-  signIns: TextSections
-  challenges: TextSections
-  /** All of them, including those that have nothing to send yet. */
-  certificateIds: Set<number>
-  /** Those that can be sent, each with a hash instead of its text. */
-  certificates: TextSections
-  /** The domain of each service, including withheld ones. */
-  services: Map<number, number | null>
-  /** The services that agents publish, by domain. Other services there decide whether these are allowed. */
-  published: Map<number, Set<number>>
-}
+import { hashOf, type Mark } from './sections.ts'
 
 export interface StatedParts {
   secrets: Pick<Secrets, 'open'>
   tunnel: Pick<Tunnel, 'address6' | 'network4' | 'network6'>
   config: Pick<ServerConfig, 'ownHosts'>
-}
-
-/** Before the first reading, every row is new, and none can be gone. */
-const NEVER = -1
-
-export function createStatedRows(): StatedRows {
-  return {
-    revision: NEVER,
-    nodes: new Map(),
-    domains: new Map(),
-    limited: new Set(),
-    peers: createTextSections(peersSectionOf),
-    routes: createTextSections(routesSectionOf),
-    ports: createTextSections(portsSectionOf),
-    signIns: createTextSections(signInsSectionOf),
-    challenges: createTextSections(challengesSectionOf),
-    certificateIds: new Set(),
-    certificates: createTextSections(certificatesSectionOf),
-    services: new Map(),
-    published: new Map(),
-  }
 }
 
 /**
@@ -274,50 +223,4 @@ function placeService(
 function withhold({ routes, ports }: StatedRows, id: number): void {
   routes.remove(id)
   ports.remove(id)
-}
-
-/** Ids are never used again: after adding the new rows, a difference in number comes from deleted ones. */
-async function dropDeleted(tx: Kysely<Database>, rows: StatedRows, left: Set<number | null>): Promise<void> {
-  const { nodes, domains, certificateIds, challenges, services, peers } = rows
-  await dropFrom(tx, 'services', services.size, services.keys(), (id) => {
-    const domain = services.get(id) ?? null
-    left.add(domain)
-    rows.published.get(domain ?? 0)?.delete(id)
-    services.delete(id)
-    withhold(rows, id)
-  })
-  await dropFrom(tx, 'nodes', nodes.size, nodes.keys(), (id) => {
-    nodes.delete(id)
-    peers.remove(id)
-  })
-  await dropFrom(tx, 'challenges', challenges.size(), challenges.ids(), (id) => challenges.remove(id))
-  await dropFrom(tx, 'domains', domains.size, domains.keys(), (id) => {
-    domains.delete(id)
-    rows.limited.delete(id)
-    rows.published.delete(id)
-    rows.signIns.remove(id)
-  })
-  await dropFrom(tx, 'certificates', certificateIds.size, certificateIds, (id) => {
-    certificateIds.delete(id)
-    rows.certificates.remove(id)
-  })
-}
-
-async function dropFrom(
-  tx: Kysely<Database>,
-  table: keyof StatedTables,
-  held: number,
-  ids: Iterable<number>,
-  drop: (id: number) => void,
-): Promise<void> {
-  const { count } = await tx
-    .selectFrom(table)
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  if (count === held) return
-  // As one text: a row for each of thousands costs three times as much.
-  const list = sql<string>`json_group_array(id)`.as('left')
-  const { left: text } = await tx.selectFrom(table).select(list).executeTakeFirstOrThrow()
-  const left = new Set(JSON.parse(text))
-  for (const id of [...ids]) if (!left.has(id)) drop(id)
 }

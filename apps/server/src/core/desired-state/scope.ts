@@ -1,6 +1,6 @@
 import { FOUNDING_EDGE } from '@postern/net/tunnel-addresses'
 import type { EdgeRow } from '../../db/schema.ts'
-import type { StatedRows } from './rows.ts'
+import type { StatedRows } from './kept-rows.ts'
 import type { Mark, SectionView } from './sections.ts'
 
 type Edge = Pick<EdgeRow, 'id' | 'number' | 'is_console'>

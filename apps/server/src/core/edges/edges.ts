@@ -16,7 +16,7 @@ import { createTraces, type TraceRequest, type Traces } from '../why/traces.ts'
 import { createAsks, type Search } from './asks.ts'
 import { followNames } from './follow-names.ts'
 import { type KnownEdge, listEdges, listOwnProblems } from './list.ts'
-import { familiesOf, listAll, listByIds, listTouched, listTurned } from './touched.ts'
+import { familiesOf, listAll, listByIds, listTouched, listTurned, noteBackends } from './touched.ts'
 import { whyNotVersion } from './versions.ts'
 
 /** The connection to one edge. */
@@ -275,23 +275,6 @@ function tellNodes({ bus }: Parts, before: readonly Problem[], after: readonly P
   if (JSON.stringify(of(before)) === JSON.stringify(of(after))) return
   const nodes = [...of(before), ...of(after)].flatMap(({ scope }) => (scope.kind === 'node' ? scope.id : []))
   bus.emit({ kind: 'figures', nodes: [...new Set(nodes)] })
-}
-
-/** @returns the services whose state may have changed */
-function noteBackends(
-  troubles: Map<number, BackendTrouble>,
-  { isFirst, backends }: Extract<EdgeMessage, { type: 'backends' }>,
-): number[] {
-  const touched = backends.map(({ service }) => service)
-  if (isFirst) {
-    touched.push(...troubles.keys())
-    troubles.clear()
-  }
-  for (const { service, trouble } of backends) {
-    if (trouble) troubles.set(service, trouble)
-    else troubles.delete(service)
-  }
-  return touched
 }
 
 function tellReported({ bus, log }: Parts, list: () => Promise<ServiceRef[]>): void {

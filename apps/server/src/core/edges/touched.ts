@@ -1,4 +1,5 @@
-import type { EdgeReport } from '@postern/contract/edge/edge-messages'
+import type { BackendTrouble } from '@postern/contract/edge/edge'
+import type { EdgeMessage, EdgeReport } from '@postern/contract/edge/edge-messages'
 import type { Kysely } from 'kysely'
 import { selectChangedServices } from '../../changes/changed-services.ts'
 import type { ServiceRef } from '../../changes/live.ts'
@@ -45,4 +46,21 @@ export function familiesOf({ ports }: EdgeReport): EdgeView['families'] {
 
 export function listTurned(before: EdgeView['families'], after: EdgeView['families']): number[] {
   return [...new Set([...before.keys(), ...after.keys()])].filter((id) => before.get(id) !== after.get(id))
+}
+
+/** @returns the services whose state may have changed */
+export function noteBackends(
+  troubles: Map<number, BackendTrouble>,
+  { isFirst, backends }: Extract<EdgeMessage, { type: 'backends' }>,
+): number[] {
+  const touched = backends.map(({ service }) => service)
+  if (isFirst) {
+    touched.push(...troubles.keys())
+    troubles.clear()
+  }
+  for (const { service, trouble } of backends) {
+    if (trouble) troubles.set(service, trouble)
+    else troubles.delete(service)
+  }
+  return touched
 }

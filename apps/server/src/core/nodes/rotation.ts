@@ -6,15 +6,8 @@ import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
 import { ConflictError } from '../errors.ts'
 import { getNodeRow } from './records.ts'
-import type { NodeToken } from './token-check.ts'
-import {
-  getToken,
-  insertToken,
-  refuseBeyondOwn,
-  requireRoom,
-  requireTokenNode,
-  type TokenKey,
-} from './tokens.ts'
+import { type NodeToken, refuseBeyondOwn } from './token-check.ts'
+import { getToken, insertToken, requireRoom, requireTokenNode, type TokenKey } from './tokens.ts'
 
 /**
  * A new token that replaces another one: the old one holds until the new one is used, so that its machine is never

@@ -64,6 +64,28 @@ export async function requireToken(
   refuseEnded(context, row)
 }
 
+/**
+ * With a token of a node whose agent may publish, a limited person would publish at names that nobody gave them.
+ * @throws ForbiddenError
+ */
+export async function refuseBeyondOwn(
+  { access }: Context,
+  db: Kysely<Database>,
+  nodeId: number,
+): Promise<void> {
+  if (!access.reach) return
+  const { agent_may_publish } = await db
+    .selectFrom('nodes')
+    .select('agent_may_publish')
+    .where('id', '=', nodeId)
+    .executeTakeFirstOrThrow()
+  if (agent_may_publish === 1)
+    throw new ForbiddenError(
+      'The agent of this node may publish at any name, so an administrator makes its access tokens.',
+      'role',
+    )
+}
+
 function refuseEnded(context: Context, token: TokenState): void {
   if (token.revoked === 1) throw new ForbiddenError('This access token was revoked', 'token_revoked')
   if (msLeft(context, token) <= 0) throw new ForbiddenError('This access token has expired', 'token_expired')

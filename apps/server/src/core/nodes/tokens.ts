@@ -8,11 +8,12 @@ import type { Actor } from '../../changes/actor.ts'
 import { change, nextTime, updateStated } from '../../changes/change.ts'
 import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
-import { ConflictError, ForbiddenError, NotFoundError, ValidationError } from '../errors.ts'
+import { ConflictError, NotFoundError, ValidationError } from '../errors.ts'
 import type { Patch } from '../patch.ts'
 import { type Gone, NOTHING_GONE, withdrawAll } from '../publishing/publications.ts'
 import { hashToken } from '../secrets/secrets.ts'
 import { getNodeRow } from './records.ts'
+import { refuseBeyondOwn } from './token-check.ts'
 
 type Tx = Transaction<Database>
 
@@ -70,24 +71,6 @@ export async function createToken(
     const value = { ...(await getToken(context, tx, { nodeId, id })), token }
     return { value, touched: { nodes: [nodeId] }, name }
   })
-}
-
-/**
- * With a token of a node whose agent may publish, a limited person would publish at names that nobody gave them.
- * @throws ForbiddenError
- */
-export async function refuseBeyondOwn({ access }: Context, tx: Tx, nodeId: number): Promise<void> {
-  if (!access.reach) return
-  const { agent_may_publish } = await tx
-    .selectFrom('nodes')
-    .select('agent_may_publish')
-    .where('id', '=', nodeId)
-    .executeTakeFirstOrThrow()
-  if (agent_may_publish === 1)
-    throw new ForbiddenError(
-      'The agent of this node may publish at any name, so an administrator makes its access tokens.',
-      'role',
-    )
 }
 
 interface NewToken extends PatForm {
