@@ -62,7 +62,11 @@ test('the times of a slow service and the errors of failing ones reach the serve
   expect(slow.p95).toBeLessThanOrEqual(1000)
   expect(slow.p50).toBeLessThanOrEqual(500)
   expect(slow.errors).toBe(0)
-  expect((await of('failing')).errors).toBe(2)
+  // The last lines may come when the edge has counted at last: then they count in its next minute.
+  await until('both failures', async () => (await of('failing')).errors === 2, {
+    timeoutMs: 90_000,
+    everyMs: 500,
+  })
   const closed = await of('closed')
   expect(closed.errors).toBeGreaterThanOrEqual(1)
   // Nothing but our pages answered.
@@ -71,4 +75,4 @@ test('the times of a slow service and the errors of failing ones reach the serve
   expect(all.errors).toBe(2 + closed.errors)
   expect((await figures('edges/1/figures')).whole).toEqual(all)
   expect((await figures('nodes/1/figures')).whole).toEqual(all)
-}, 120_000)
+}, 180_000)
