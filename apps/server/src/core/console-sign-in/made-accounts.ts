@@ -100,8 +100,8 @@ async function endAccess(context: Context, actor: Actor, id: number, provider: s
     if (await isKept(tx, { user_id: id, role })) throw new Unchanged([])
     const sessions = await takeSessions(tx, id)
     const tokens = await revokeTokensOf(tx, id, context.clock())
-    await keepAllOf(tx, id)
-    if (sessions.length + tokens === 0) throw new Unchanged([])
+    const kept = await keepAllOf(tx, id)
+    if (sessions.length + tokens + kept === 0) throw new Unchanged([])
     return { value: sessions, touched: { people: [id] }, name: username }
   })
   tellEnded(context, ended)

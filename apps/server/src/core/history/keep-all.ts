@@ -4,8 +4,9 @@ import type { Database } from '../../db/schema.ts'
 /**
  * Inside the change by which an account is taken back: nothing that somebody else has done in its name, or by its API
  * tokens, comes back by itself later.
+ * @returns how many of their changes stay
  */
-export async function keepAllOf(tx: Kysely<Database>, userId: number): Promise<void> {
+export async function keepAllOf(tx: Kysely<Database>, userId: number): Promise<number> {
   const tokens = tx.selectFrom('api_tokens').select('id').where('user_id', '=', userId)
   const theirs = tx
     .selectFrom('changes')
@@ -16,5 +17,10 @@ export async function keepAllOf(tx: Kysely<Database>, userId: number): Promise<v
         eb.and([eb('actor_kind', '=', 'token'), eb('actor_id', 'in', tokens)]),
       ]),
     )
-  await tx.deleteFrom('pending_changes').where('revision', 'in', theirs).execute()
+  const kept = await tx
+    .deleteFrom('pending_changes')
+    .where('revision', 'in', theirs)
+    .returning('revision')
+    .execute()
+  return kept.length
 }

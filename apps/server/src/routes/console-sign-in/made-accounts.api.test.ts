@@ -1,3 +1,4 @@
+import { TAKE_BACK_HEADER } from '@postern/contract/history/take-back'
 import { LIMITS } from '@postern/contract/limits'
 import { addPerson } from '@postern/testkit/people'
 import { fresh } from '@postern/testkit/shared'
@@ -143,6 +144,24 @@ describe('an account that a sign-in made', () => {
     expect((await browser.call('GET', '/api/people', undefined, token)).statusCode).toBe(403)
     lab.issuer.accounts.set('bob', { preferred_username: 'bob', groups: [] })
     expect((await signIn('bob')).json().code).toBe('no_role')
+  })
+
+  it('leaves nothing to come back once a sign-in has told that no rule fits', async () => {
+    const eve = (await lab.admin.post('/api/people', { username: 'kim', role: 'admin' })).json()
+    const browser = lab.browser()
+    const { token } = (await browser.signIn(provider, 'ann')).json().login
+    const demoted = await lab.server.call({
+      ...{ method: 'PATCH', url: `/api/people/${eve.id}`, payload: { role: 'viewer' } },
+      headers: {
+        ...{ authorization: `Bearer ${token}`, 'x-postern-key': browser.key },
+        ...{ 'x-forwarded-for': '198.51.100.7', [TAKE_BACK_HEADER]: '600' },
+      },
+    })
+    expect(demoted.statusCode, demoted.body).toBe(200)
+    await browser.call('POST', '/api/auth/logout', {}, token)
+    lab.issuer.accounts.set('ann', { preferred_username: 'ann', groups: [] })
+    expect((await signIn('ann')).json().code).toBe('no_role')
+    expect((await lab.admin.get('/api/history/pending')).json().data).toEqual([])
   })
 
   it('has nothing open any more once a sign-in has told that no rule fits', async () => {
