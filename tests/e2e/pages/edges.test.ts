@@ -76,7 +76,7 @@ it('a machine joins by the shown line, and the dialog watches it come', async ()
   await expect(rowOf(page, 'Local')).toContainText('Beside the server, serves the console')
   await expect(page.getByText('With a second edge')).toHaveCount(0)
   far.close()
-  await expect(row).toContainText('Not connected since')
+  await expect(row).toContainText('Last connected')
 })
 
 it('the line is not lost by a slip, and the place of an edge that nobody joined shows until when one may', async () => {

@@ -57,6 +57,7 @@ describe('the page of all services', () => {
       'Home',
       'Domain Names',
       'Client / Nodes',
+      'Edges',
       'Services',
       'Requests',
       'Alerts',

@@ -47,7 +47,7 @@ export function EdgesPage() {
       <header className="head">
         <div>
           <h1>Edges</h1>
-          <p className="lead">The machines that answer visitors, each with all services</p>
+          <p className="lead">The machines that answer your visitors</p>
         </div>
         <div className="acts">{!isAlone && add}</div>
       </header>

@@ -149,7 +149,7 @@ function Absence({ edge, now }: { edge: Edge; now: number }) {
         'Not connected since the server started.'
       ) : (
         <>
-          Not connected since <RelativeTime time={Date.parse(lastSeen)} />.
+          Last connected <RelativeTime time={Date.parse(lastSeen)} />.
         </>
       )}{' '}
       It usually keeps serving visitors; changes wait.
