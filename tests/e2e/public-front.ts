@@ -47,6 +47,8 @@ export async function startPublicFront(
     pass(method === 'GET' ? 2 : 0)
   })
   server.keepAliveTimeout = KEPT_MS
+  // Nor does it close connections that a browser opened ahead and has not used yet.
+  Object.assign(server, { headersTimeout: 0, requestTimeout: 0 })
   await once(server.listen(port, '127.0.0.1'), 'listening')
   return {
     async close() {
