@@ -22,7 +22,7 @@ import { makeState } from '../../apps/edge/test/factories.ts'
 
 /** What an edge elsewhere may expect of its server: the real one and the double of the edge's tests pass the same tests. */
 interface Subject {
-  /** Of an edge that has joined. */
+  /** What an edge has once it has joined. */
   identity: Identity
   close(): Promise<void>
 }

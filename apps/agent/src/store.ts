@@ -94,7 +94,7 @@ export const DaemonStatus = z.object({
   notes: z.array(z.string()),
   node: z.nullable(z.object({ id: z.number(), name: z.string() })),
   addresses: z.array(z.string()),
-  /** Of the edge beside the server. */
+  /** The address of the edge beside the server, in the tunnel. */
   edgeAddress: z.nullable(z.string()),
   /** The edges while the tunnel is up; agents before there were several did not write it. */
   edges: z.optional(z.array(EdgeStatus)),

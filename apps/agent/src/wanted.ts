@@ -25,7 +25,7 @@ export interface Wanted {
 
 /** An edge's end of the tunnel. */
 export interface WantedPeer {
-  /** Of an older server, which does not name it: 0 and empty. */
+  /** 0, with an empty name, where an older server does not name it. */
   id: number
   name: string
   publicKey: string

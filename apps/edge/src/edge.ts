@@ -57,7 +57,7 @@ export interface EdgeOptions extends Config {
   updatePlaces?: UpdatePlaces
   /** Called once, when the data plane works or cannot be made for now. */
   onReady(dataPlane: DataPlane | null): void
-  /** Of an edge elsewhere. */
+  /** What an edge elsewhere proves itself by; absent beside the server. */
   identity?: IdentityStore | undefined
 }
 

@@ -198,9 +198,9 @@ export async function buildContext(given: ServerConfig, log: Logger, world: Worl
       /** Checking a password takes 19 MB and a thread for some 60 ms. */
       passwordGate: createGate(1, 50),
       authority,
-      /** Of edges that do not serve the console. */
+      /** The certificates that edges without the console show where no name is known. */
       ownLeaves,
-      /** Of the port for edges on other machines. */
+      /** Proves servers and edges to each other at the port for edges. */
       edgesAuthority: createEdgesAuthority({ db, secrets, ...world }),
       /** Limits how often a source shows tokens of no edge. */
       joinAttempts: createAttempts(world.clock),

@@ -26,7 +26,7 @@ export function installationPaths(dataDir: string) {
     lanesDir: `${dataDir}/lanes`,
     edgeDir: `${dataDir}/edge`,
     lastGood: `${dataDir}/edge/state.json`,
-    /** Of an edge elsewhere: its key and certificate, and which installation it belongs to. */
+    /** The key and certificate of an edge elsewhere, and which installation it belongs to. */
     identityDir: `${dataDir}/edge/identity`,
     /** The resolved addresses of backends that are names. */
     names: `${dataDir}/edge/names.json`,

@@ -44,6 +44,27 @@ export function fingerprintOf(certificate: X509Certificate): string {
   return `sha256:${createHash('sha256').update(certificate.raw).digest('hex')}`
 }
 
+/**
+ * Whether a server that signs its own certificates is the one that a person means. What it shows may come from anyone,
+ * because only the fingerprint, which the person copied, makes it trusted. A server that has renewed its root shows both.
+ * @param shown its roots
+ * @returns the root, PEM, or why none is trusted, in words
+ */
+export function findMeant(
+  host: string,
+  shown: readonly X509Certificate[],
+  fingerprint: string,
+): { root: string } | { problem: string } {
+  const known = shown.find((certificate) => fingerprintOf(certificate) === fingerprint)
+  if (known) return { root: known.toString() }
+  return {
+    problem:
+      `${host} has another certificate authority than the fingerprint says ` +
+      `(${shown.map(fingerprintOf).join(', ')}). Either the fingerprint ` +
+      'belongs to another server, or the connection may be intercepted. Nothing was sent.',
+  }
+}
+
 const UNTRUSTED = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',

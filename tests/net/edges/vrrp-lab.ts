@@ -22,7 +22,7 @@ const VISIT_EVERY = 40
 /** An edge with Debian's keepalived, by the configuration of docs/several-edges.md. */
 interface Member {
   host: Host
-  /** Of the lab's switch; the edge beside the server has none. */
+  /** The port at the lab's switch; the edge beside the server has none. */
   far?: { edge: FarEdge; port: string }
   device: string
   priority: number

@@ -52,7 +52,7 @@ export interface StatusReport {
   interface: string | null
   server: string | null
   serverReachable: boolean
-  /** Of the edge beside the server. */
+  /** Where the edge beside the server is reached. */
   endpoint: string | null
   /** The latest of all edges, in ms since the epoch. */
   latestHandshake: number | null

@@ -7,6 +7,7 @@ import {
   createTrust,
   findDistrust,
   findFingerprint,
+  findMeant,
   fingerprintOf,
   listCertificates,
 } from '@postern/host/trust'
@@ -20,21 +21,11 @@ export function parseFingerprint(text: string): string {
   return found
 }
 
-/**
- * Fetches the authority of a server that signs its own certificate. It may come from anyone, because it is trusted
- * only if its fingerprint is the one that the person copied from the console. A server that has renewed its root
- * shows both.
- */
+/** Fetches the authority of a server that signs its own certificate, by the fingerprint of the console. */
 export async function fetchAuthority(url: URL, fingerprint: string): Promise<string> {
-  const shown = parseCertificates(await fetchRoots(url, 'anyone'))
-  const known = shown.find((certificate) => fingerprintOf(certificate) === fingerprint)
-  if (known) return known.toString()
-  throw new AgentError(
-    'certificate',
-    `${url.host} has another certificate authority than the fingerprint says ` +
-      `(${shown.map(fingerprintOf).join(', ')}). Either the fingerprint ` +
-      'belongs to another server, or the connection may be intercepted. Nothing was sent.',
-  )
+  const found = findMeant(url.host, parseCertificates(await fetchRoots(url, 'anyone')), fingerprint)
+  if ('root' in found) return found.root
+  throw new AgentError('certificate', found.problem)
 }
 
 /** @returns `held`, PEM of the trusted roots, if the authority with this fingerprint is among them */

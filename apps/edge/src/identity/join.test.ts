@@ -27,7 +27,7 @@ const known = {
 }
 const servers = [{ name: 'Server', url: 'https://console.example.com:8443' }]
 
-/** Of the console's address, and of edges. */
+/** The authority that vouches for the console's address, and the one for edges. */
 let domains: EdgesAuthority
 let edges: EdgesAuthority
 let leaf: Proof

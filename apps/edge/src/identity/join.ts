@@ -7,13 +7,7 @@ import { ErrorBody } from '@postern/contract/errors'
 import type { InstallationPaths } from '@postern/contract/installation'
 import { UsageError } from '@postern/host/flags'
 import { type HttpAnswer, networkReason, request } from '@postern/host/http'
-import {
-  createTrust,
-  findDistrust,
-  findFingerprint,
-  fingerprintOf,
-  listCertificates,
-} from '@postern/host/trust'
+import { createTrust, findDistrust, findFingerprint, findMeant, listCertificates } from '@postern/host/trust'
 import { createCsr, createKey } from './csr.ts'
 import { assertWhole, type Identity, IdentityError, writeIdentity } from './identity.ts'
 
@@ -41,7 +35,7 @@ export const JOIN_SHAPE = 'postern-edge join https://HOST#sha256:FINGERPRINT TOK
 
 /**
  * Makes this machine the edge that the token names. Its key is made here and stays here.
- * @param options of which `paths.identityDir` must not exist; the directory around it does
+ * @param options `paths.identityDir` must not exist, and the directory around it must
  * @throws JoinError, UsageError
  */
 export async function joinInstallation(options: JoinOptions): Promise<Joined> {
@@ -78,18 +72,15 @@ function assertFree({ identityDir, database }: JoinOptions['paths']): void {
     throw new JoinError('A server keeps its data on this machine, and its own edge needs not join.')
 }
 
-/** It may come from anyone: it is trusted only if it has the fingerprint that the person copied. */
 async function fetchAuthority(url: URL, fingerprint: string): Promise<string> {
   const answer = await reach(url, () =>
     request(new URL('/install/ca.crt', url), { ...LIMITS, method: 'GET', trust: 'anyone' }),
   )
   const shown = answer.status === 200 ? listCertificates(answer.body) : []
   if (shown.length === 0) throw new JoinError(`${url.host} does not answer like a Postern server`)
-  const known = shown.find((certificate) => fingerprintOf(certificate) === fingerprint)
-  if (known) return known.toString()
-  throw new JoinError(
-    `${url.host} has another certificate authority than the fingerprint says (${shown.map(fingerprintOf).join(', ')}). Either the fingerprint belongs to another server, or the connection may be intercepted. Nothing was sent.`,
-  )
+  const found = findMeant(url.host, shown, fingerprint)
+  if ('root' in found) return found.root
+  throw new JoinError(found.problem)
 }
 
 async function ask(url: URL, trust: SecureContext, form: JoinForm): Promise<JoinAnswer> {

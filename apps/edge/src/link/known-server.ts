@@ -11,7 +11,7 @@ import { StateError } from '../state/held-state.ts'
 /** What the edge knows about its installation, and accepts otherwise from no server. */
 export interface Known {
   settings: Pick<Settings, 'POSTERN_TUNNEL_NETWORK' | 'POSTERN_PUBLIC_HOST'>
-  /** Of an edge elsewhere: what it was told when it joined, instead of its settings. */
+  /** What an edge elsewhere was told when it joined, instead of its settings. */
   joined?: Pick<KnownInstallation, 'tunnelNetwork4' | 'tunnelNetwork6' | 'publicHost'> | undefined
   ownNetworks: Machine['ownNetworks']
 }

@@ -12,7 +12,7 @@ import { createLastGood, type LastGood } from './last-good.ts'
 export interface StateSourceOptions {
   /** The edge's own settings, which every state must fit. */
   settings: Pick<Settings, 'POSTERN_TUNNEL_NETWORK' | 'POSTERN_PUBLIC_HOST'>
-  /** Of an edge elsewhere: the installation that it joined. */
+  /** The installation that an edge elsewhere joined. */
   joined?(): Known['joined']
   observeMachine(): Machine
   /** The body of a StateAnswer; throws when the server does not give one. */

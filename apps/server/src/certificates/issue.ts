@@ -28,7 +28,7 @@ const ROOT_DAYS = 3650
 /** Browsers refuse server certificates with a longer lifetime. This includes the day of margin for slow clocks. */
 const LEAF_DAYS = 397
 const CLOCK_MARGIN = DAY / 24
-/** Of all certificates of ours. */
+/** The kind of key that all our certificates have. */
 export const KEY = { name: 'ECDSA', namedCurve: 'P-256' }
 const SIGNATURE = { name: 'ECDSA', hash: 'SHA-256' }
 /** X.520 allows 64 characters in a common name; the names that count are in the SAN. */

@@ -91,7 +91,7 @@ interface NodesTable extends Dated {
   revision: number
 }
 
-/** Of a node, what does not reach an edge. */
+/** What a node's row has beside what reaches edges. */
 interface NodeNotes {
   /** JSON: the ids of the edges in the file that was downloaded last; null: the one beside the server. */
   file_edges: Generated<string | null>

@@ -39,7 +39,7 @@ async function readAgain(context: Context, caller: PersonCaller): Promise<Person
     : { kind: 'program', ...(await getProgram(context, caller.tokenId)) }
 }
 
-/** Whoever makes a node or a domain may reach more than before. */
+/** Somebody who makes a node or a domain reaches more than before. */
 function isWithin(before: Reach, now: Reach): boolean {
   if (!now) return true
   if (!before) return false

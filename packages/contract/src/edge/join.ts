@@ -64,7 +64,7 @@ export const JoinForm = z.strictObject({
     .string()
     .check(z.regex(new RegExp(`^${TOKEN_PREFIXES.join}[A-Za-z0-9_-]{43}$`), 'is not a token of an edge')),
   csr,
-  /** Of the edge's program. */
+  /** The version of the edge's program. */
   version: z.string().check(z.maxLength(100)),
   /** Where its WireGuard listens. */
   tunnelPort: f.port,

@@ -65,7 +65,7 @@ export const account = {
     body: PasswordForm,
     answer: ChangedPassword,
   },
-  /** The password once more, for what decides who may come in: for ten minutes of this session. */
+  /** The password once more, for what decides who may come in. It counts for ten minutes, in this sign-in alone. */
   confirmAccount: {
     method: 'POST',
     path: '/api/account/confirm',

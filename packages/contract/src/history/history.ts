@@ -107,7 +107,7 @@ export const PRIVATE_KINDS: ReadonlySet<string> = new Set([
   'edge',
 ])
 
-/** Of those, what is about people's ways in: no program sees it either. */
+/** Those that are about people's ways in, which no program sees either. */
 export const PEOPLE_KINDS: ReadonlySet<string> = new Set(['person', 'api-token', 'provider'])
 
 const filters = {

@@ -13,7 +13,7 @@ import { canJoin, certificateTrouble, isBeside, standingOf, troublesOf } from '.
 /** What the whole installation has. */
 export interface Shared {
   publicHost: string
-  /** Of the server. */
+  /** The server's, with which that of each edge is compared. */
   version: string
 }
 

@@ -68,7 +68,7 @@ interface Parts {
   counts: Counts
   logs: LogHub
   log: Logger
-  /** Of this server. */
+  /** This server's, for what edges say of theirs. */
   version: string
   clock(): number
 }

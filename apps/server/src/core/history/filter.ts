@@ -16,7 +16,7 @@ export const seesAll = ({ role, reach, isProgram }: Access): boolean =>
 function isHiddenRecord({ role }: Access): RawBuilder<SqlBool> {
   const isOf = (kinds: ReadonlySet<string>) => sql<SqlBool>`change_records.kind IN ${list([...kinds])}`
   if (role !== 'admin') return isOf(PRIVATE_KINDS)
-  // Of settings, one names a person.
+  // One setting names a person.
   return sql<SqlBool>`(${isOf(PEOPLE_KINDS)} OR change_records.kind = 'setting' AND change_records.name = 'passwordRule')`
 }
 

@@ -48,7 +48,7 @@ export async function loadShortKeys({ db, secrets, log, clock, randomBytes }: Pa
   const stored = (await findSettings(db, SALTS))?.[SALTS]
   let salts: Salt[] = stored === undefined ? [] : z.array(Salt).parse(JSON.parse(stored))
   let storing = Promise.resolve()
-  /** Of a clock that was set back, too, salts are not used for longer. */
+  /** A clock that was set back does not make salts last longer. */
   const isWithin = ({ madeAt }: Salt, ms: number) => Math.abs(clock() - madeAt) < ms
   const current = (): [Salt, ...Salt[]] => {
     const [newest, ...older] = salts.filter((each) => isWithin(each, 2 * SEALS))
