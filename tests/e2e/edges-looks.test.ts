@@ -62,6 +62,7 @@ const ofSeveral: Scene[] = [
   { name: 'edge-rejoin', path: page, act: renew, shows: 'The first lines of' },
   { name: 'edge-drain', path: page, act: drain, shows: 'Yes, drain!' },
   { name: 'edge-remove', path: page, act: remove, shows: 'Yes, remove it!' },
+  { name: 'domain-edges', path: () => '/domains', act: openDomain, shows: 'An edge that does not serve it' },
   { name: 'edges-local-form', path: () => '/nodes', act: openLocalForm, shows: 'get an error' },
 ]
 const PLAN = {
@@ -105,4 +106,9 @@ async function remove(page: Page): Promise<void> {
 async function openLocalForm(page: Page): Promise<void> {
   await page.getByRole('link', { name: 'Local' }).click()
   await page.getByRole('button', { name: 'Add Service' }).first().click()
+}
+
+async function openDomain(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Add Domain' }).first().click()
+  await page.getByLabel('Served By').selectOption('some')
 }
