@@ -17,7 +17,7 @@ export function joinLine({ url, sha256 }: EdgeInstaller, { address, token }: Joi
 
 /** For a machine that has the edge's program already. */
 export function joinCommand({ address, token }: JoinToken): string {
-  return `postern-edge join '${address}' ${token} && systemctl enable --now postern-edge`
+  return `postern-edge join '${address}' ${token}`
 }
 
 /** The first lines of deploy/docker/edge.compose.yaml, filled in. */

@@ -9,7 +9,7 @@ import { tunnelConfigOf } from './agent-config.ts'
 import { type NodeFile, renderNodeFile } from './file.ts'
 import { changeNode } from './nodes.ts'
 import { getNodeRow, refuseLocal } from './records.ts'
-import { type NodeToken, requireToken } from './token-check.ts'
+import type { NodeToken } from './token-check.ts'
 
 /** New keys of one node in ten minutes. An agent makes one when it is connected; a hostile one might never stop. */
 const MAX_KEYS = 20
@@ -29,8 +29,6 @@ export async function registerNodeKey(
   context.keyAttempts.check(String(nodeId), MAX_KEYS)
   context.keyAttempts.add(String(nodeId), 1)
   await changeNode(context, actor, nodeId, 'key registered', async (tx, { updated_at }) => {
-    // A token that has ended meanwhile leaves no key behind.
-    await requireToken(context, tx, { nodeId, tokenId })
     const other = await tx
       .selectFrom('nodes')
       .select('id')

@@ -13,7 +13,7 @@ import type { Context } from '../../context.ts'
 import type { Database } from '../../db/schema.ts'
 import { ConflictError, ForbiddenError, quoted, quoteNames } from '../errors.ts'
 import { getNodeRow } from '../nodes/records.ts'
-import { type NodeToken, requireToken } from '../nodes/token-check.ts'
+import type { NodeToken } from '../nodes/token-check.ts'
 import { toService } from '../services/records.ts'
 import { getServiceNode } from '../services/services.ts'
 import { readSurroundings } from '../services/surroundings.ts'
@@ -48,9 +48,8 @@ export async function publishServices(
   const actor: Actor = { ...by, name: `${titleOfSource(source)} on ${name}` }
   const note = { actor, what: 'services published' }
   const { refused, known, removed } = await changeIfAny(context, note, async (tx, revision) => {
-    // The node may have lost the right, or the token ended, while domains were looked up.
+    // The node may have lost the right while domains were looked up. The change itself asks for its token.
     await getPublisher(tx, nodeId)
-    await requireToken(context, tx, token)
     await refuseSource(tx, nodeId, source)
     const node = await getServiceNode(tx, nodeId)
     const around = await readSurroundings(context, tx, node)
